@@ -1,0 +1,2 @@
+include("${CMAKE_CURRENT_LIST_DIR}/weir-sdk-targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/WeirAddPlugin.cmake")

@@ -1,0 +1,363 @@
+/* The contract between the gateway and a module (C11). Everything that crosses a shared object's border is here; the
+ * C++20 facade (weir/plugin.hpp) is written on top of it and adds nothing to the wire.
+ *
+ * Rules
+ * - Every table begins with its size in bytes and grows only at its end. A reader uses a member only if it lies within
+ *   the size the other side stated. A module's table that is smaller than its interface's revision 1 is refused.
+ * - Interfaces have string ids with a revision ("weir.plugin/1"). weir_module.find answers null for an id it does not know.
+ * - No function may throw or unwind through this border.
+ * - weir_str is a view, not terminated. Views the host hands out live until the exchange ends or, where said, until the
+ *   call returns. Views a module hands in are copied before the call returns, unless said otherwise.
+ * - Threads: "control" is the one thread that creates, prepares, releases and destroys; "loop" is the event loop that
+ *   carries the exchange at hand (one plugin instance is called on several loops at once); "any" means any thread.
+ * - A module imports nothing from the gateway: what it needs comes in the weir_host table at creation.
+ */
+#ifndef WEIR_ABI_H
+#define WEIR_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_ABI_VERSION 1u
+
+typedef struct weir_str {
+    const char* data;
+    size_t size;
+} weir_str;
+
+typedef enum weir_status {
+    WEIR_OK = 0,
+    WEIR_INVALID = 1,      /* the argument is wrong; the text says how */
+    WEIR_NOT_FOUND = 2,
+    WEIR_TOO_LARGE = 3,
+    WEIR_NO_MEMORY = 4,
+    WEIR_CANCELLED = 5,
+    WEIR_IO = 6            /* the peer or the operating system broke it off */
+} weir_status;
+
+/* ---- Values: handles and configurations, read only, valid until the call that received them returns. ---- */
+
+typedef struct weir_value weir_value;
+
+typedef enum weir_kind {
+    WEIR_NULL = 0,
+    WEIR_SCALAR = 1,       /* text; typed reads decide what it means */
+    WEIR_ARRAY = 2,
+    WEIR_OBJECT = 3
+} weir_kind;
+
+/* Where a refusal is put. `path` is relative to the value, like "retry" or "[2].weight"; "" is the value itself. */
+typedef struct weir_error weir_error;
+
+/* ---- The exchange: one request and its response. ---- */
+
+#define WEIR_ARENA_ALIGN 16u
+#define WEIR_ARENA_STEP 64u
+#define WEIR_ARENA_CLASSES 16u /* blocks up to 1024 bytes are recycled by size class */
+
+/* The part of an exchange that the facade reads without a call. Loop thread only. Everything allocated from the arena
+ * lives until the exchange ends; the host frees it at once, without destructors. */
+typedef struct weir_exchange {
+    char* arena_cur;
+    char* arena_end;
+    void* arena_free[WEIR_ARENA_CLASSES]; /* free[i]: recycled blocks of (i + 1) * WEIR_ARENA_STEP bytes, linked by
+                                             their first word */
+} weir_exchange;
+
+typedef enum weir_side { WEIR_REQUEST = 0, WEIR_RESPONSE = 1 } weir_side;
+
+typedef enum weir_part {
+    WEIR_PART_METHOD = 0,
+    WEIR_PART_TARGET = 1,          /* as received, origin-form */
+    WEIR_PART_PATH = 2,            /* the target up to '?', undecoded: ShenYu's raw path */
+    WEIR_PART_QUERY = 3,           /* behind '?', undecoded; data is null when there is no '?' */
+    WEIR_PART_CLIENT_ADDRESS = 4,  /* the socket's peer, text without port */
+    WEIR_PART_REQUEST_ID = 5
+} weir_part;
+
+/* Routing state that matching and the upstream request need. Texts; unset reads as data == null. */
+typedef enum weir_slot {
+    WEIR_SLOT_REAL_URL = 0,             /* path for the upstream, contextPath removed (ShenYu realUrl) */
+    WEIR_SLOT_CONTEXT_PATH = 1,
+    WEIR_SLOT_REWRITE_URI = 2,          /* replaces realUrl in the upstream's target */
+    WEIR_SLOT_REWRITE_CONTEXT_PATH = 3,
+    WEIR_SLOT_RPC_TYPE = 4,             /* http, websocket, dubbo, ... ; decides which plugins are entered */
+    WEIR_SLOT_MODULE = 5,
+    WEIR_SLOT_METHOD = 6,               /* ShenYu context.method, not the HTTP method */
+    WEIR_SLOT_COUNT = 7
+} weir_slot;
+
+/* ---- Upstreams. ---- */
+
+typedef struct weir_upstream {
+    uint32_t size;
+    uint32_t weight;
+    weir_str protocol;  /* "http://" */
+    weir_str url;       /* host:port */
+    int32_t status;     /* 0: taken out */
+    int32_t gray;
+    int64_t timestamp_ms;
+    int64_t warmup_ms;
+} weir_upstream;
+
+/* The usable upstreams of a list (status on, weight above 0) with the state of the balancers that pick from them; made in
+ * prepare, shared by all loops. Indexes count the usable ones. May be empty. */
+typedef struct weir_upstream_set weir_upstream_set;
+
+typedef enum weir_retry { WEIR_RETRY_CURRENT = 0, WEIR_RETRY_FAILOVER = 1 } weir_retry;
+
+/* Where the request goes: written by a proxy plugin (divide), carried out by httpClient. */
+typedef struct weir_route {
+    uint32_t size;
+    int32_t index;              /* of the upstream within `set` */
+    weir_upstream_set* set;
+    uint32_t balancer;          /* id from balancer_find, for another pick */
+    uint32_t timeout_ms;        /* of each attempt: last request byte to response head */
+    uint32_t retry;
+    int32_t retry_strategy;     /* weir_retry */
+} weir_route;
+
+/* How an upstream call ended before a response head could be used. */
+typedef enum weir_call {
+    WEIR_CALL_NONE = -1,            /* none was made */
+    WEIR_CALL_OK = 0,               /* the head is here, its body follows */
+    WEIR_CALL_REFUSED = 1,          /* no connection; nothing was sent */
+    WEIR_CALL_CONNECT_TIMEOUT = 2,
+    WEIR_CALL_TIMEOUT = 3,          /* connected, no head in time */
+    WEIR_CALL_RESET = 4,            /* broke off before a whole head */
+    WEIR_CALL_BAD_REPLY = 5,        /* answered something that is not HTTP/1.1 */
+    WEIR_CALL_UNRESOLVED = 6        /* the name has no address */
+} weir_call;
+
+/* ---- Asynchronous work. A start function answers the operation's id (never 0) or 0 with nothing started; the
+ * completion arrives as resume(frame, event) on the same loop. Starting one is allowed only from enter or resume, and
+ * then the call must answer WEIR_SUSPENDED; a frame waits for one thing at a time. ---- */
+
+typedef uint64_t weir_operation;
+
+typedef enum weir_event_kind {
+    WEIR_EVENT_RETURNED = 1,  /* the rest of the chain is done; status is a weir_next */
+    WEIR_EVENT_COMPLETED = 2  /* the awaited operation is done */
+} weir_event_kind;
+
+typedef enum weir_next {
+    WEIR_NEXT_OK = 0,
+    WEIR_NEXT_TIMED_OUT = 1,
+    WEIR_NEXT_FAILED = 2,          /* an inner plugin failed; the error reply is in the response */
+    WEIR_NEXT_NOT_REPLAYABLE = 3   /* a second walk was asked for, but the request body is gone or the head is out */
+} weir_next;
+
+typedef struct weir_event {
+    uint32_t size;
+    uint32_t kind;             /* weir_event_kind */
+    weir_operation operation;  /* of a completion */
+    int32_t status;            /* weir_next; or weir_status; or weir_call for upstream_call */
+    weir_str data;             /* a body that was asked for; lives until the exchange ends */
+} weir_event;
+
+/* ---- What a plugin answers. ---- */
+
+typedef enum weir_answer {
+    WEIR_FORWARD = 1,    /* enter the rest of the chain; frame null: no return part */
+    WEIR_SUSPENDED = 2,  /* waiting for the operation it started */
+    WEIR_REPLY = 3,      /* the response is set: the forward walk ends here; the frame is gone */
+    WEIR_DONE = 4,       /* the return part is over (from enter: over without forwarding); the frame is gone */
+    WEIR_FAILED = 5      /* it failed, see fail(); the frame is gone */
+} weir_answer;
+
+typedef struct weir_frame weir_frame; /* the module's own */
+
+typedef struct weir_outcome {
+    weir_frame* frame;
+    uint64_t deadline_ns;  /* with FORWARD: the longest the rest of the chain may take; 0: no limit */
+} weir_outcome;
+
+/* What matched. Handles are the plugin's own, from prepare. */
+typedef struct weir_match {
+    uint32_t size;
+    void* config;
+    void* selector;
+    void* rule;
+    weir_str selector_id;
+    weir_str rule_id;
+} weir_match;
+
+typedef enum weir_scope {
+    WEIR_SCOPE_CONFIG = 0,    /* PluginData.config */
+    WEIR_SCOPE_SELECTOR = 1,  /* SelectorData.handle */
+    WEIR_SCOPE_RULE = 2       /* RuleData.handle */
+} weir_scope;
+
+typedef enum weir_finish {
+    WEIR_FINISH_OK = 0,       /* the whole response was handed to the client's socket */
+    WEIR_FINISH_ABORTED = 1   /* the client or the upstream broke it off, or the gateway stopped */
+} weir_finish;
+
+typedef enum weir_log_level {
+    WEIR_LOG_ERROR = 3,
+    WEIR_LOG_WARNING = 4,
+    WEIR_LOG_NOTICE = 5,
+    WEIR_LOG_INFORMATION = 6,
+    WEIR_LOG_DEBUG = 7
+} weir_log_level;
+
+/* ---- Host services. ---- */
+
+typedef struct weir_host weir_host;
+
+struct weir_host {
+    uint32_t size;
+    uint32_t abi;      /* WEIR_ABI_VERSION of the host */
+    uint32_t probing;  /* 1: this is a trial run before loading; keep your hands off the world */
+    uint32_t reserved;
+
+    /* any thread */
+    void (*log)(weir_log_level level, weir_str text);
+    void* (*allocate)(size_t size);                /* counted; aligned to WEIR_ARENA_ALIGN; null when refused */
+    void (*release)(void* block, size_t size);
+    uint64_t (*now_ns)(void);                      /* steady clock */
+
+    /* values: control thread, inside prepare */
+    weir_kind (*value_kind)(const weir_value*);
+    size_t (*value_size)(const weir_value*);                           /* items or members */
+    const weir_value* (*value_at)(const weir_value*, size_t index);    /* null out of range */
+    weir_str (*value_key_at)(const weir_value*, size_t index);
+    const weir_value* (*value_get)(const weir_value*, weir_str key);   /* null when absent or a null */
+    weir_str (*value_text)(const weir_value*);                         /* as written */
+    int32_t (*value_bool)(const weir_value*, int32_t* out);            /* 1: out is set; 0: not a boolean */
+    int32_t (*value_int)(const weir_value*, int64_t* out);
+    int32_t (*value_double)(const weir_value*, double* out);
+    void (*error_set)(weir_error*, weir_str path, weir_str text);
+    void (*unknown_key)(weir_error*, weir_str path);  /* a key the plugin does not know: the host warns once */
+
+    /* interning: control thread, inside create or prepare */
+    uint32_t (*attribute_id)(const weir_host*, weir_str name);
+    weir_status (*balancer_find)(const weir_host*, weir_str name, uint32_t* id, weir_error*);
+
+    /* upstream sets: control thread, inside prepare and release */
+    weir_status (*upstream_set_create)(const weir_host*, const weir_upstream* upstreams, size_t count,
+                                       weir_upstream_set** out, weir_error*);
+    void (*upstream_set_release)(weir_upstream_set*);
+
+    /* everything below: loop thread, with the exchange at hand */
+    void* (*arena_more)(weir_exchange*, size_t size);           /* when arena_cur..arena_end is too short */
+    void* (*arena_large)(weir_exchange*, size_t size);          /* over 1024 bytes, given back by arena_large_free */
+    void (*arena_large_free)(weir_exchange*, void* block, size_t size);
+
+    weir_str (*part)(weir_exchange*, weir_part);
+    weir_str (*slot_get)(weir_exchange*, weir_slot);
+    void (*slot_set)(weir_exchange*, weir_slot, weir_str value);  /* data null: unset */
+    weir_str (*attribute_get)(weir_exchange*, uint32_t id);
+    void (*attribute_set)(weir_exchange*, uint32_t id, weir_str value);
+
+    /* Names compare without case. get answers the first line's value. set replaces all lines, add appends one, remove
+     * takes all away. A name or value with bytes RFC 9110 5.1/5.5 forbids, and Content-Length, Transfer-Encoding and
+     * Connection (the host frames messages) are refused with WEIR_INVALID and a log line. */
+    weir_str (*header_get)(weir_exchange*, weir_side, weir_str name);
+    size_t (*header_count)(weir_exchange*, weir_side);
+    int32_t (*header_at)(weir_exchange*, weir_side, size_t index, weir_str* name, weir_str* value);
+    weir_status (*header_set)(weir_exchange*, weir_side, weir_str name, weir_str value);
+    weir_status (*header_add)(weir_exchange*, weir_side, weir_str name, weir_str value);
+    void (*header_remove)(weir_exchange*, weir_side, weir_str name);
+
+    int32_t (*status_get)(weir_exchange*);  /* of the response; 0 while there is none */
+    weir_status (*status_set)(weir_exchange*, int32_t status);
+    /* Sets the whole response, drops an upstream's. content_type with data null: none. */
+    weir_status (*reply)(weir_exchange*, int32_t status, weir_str content_type, weir_str body);
+    /* The error envelope {"code":code,"message":text} under `status` (fact sheet 4). */
+    weir_status (*reply_error)(weir_exchange*, int32_t status, int32_t code, weir_str text);
+    int32_t (*replied)(weir_exchange*);     /* 1 when this frame's plugin has called reply since it was entered or resumed */
+    /* Before answering WEIR_FAILED: what the error reply says. */
+    void (*fail)(weir_exchange*, int32_t status, int32_t code, weir_str text);
+
+    void (*route_set)(weir_exchange*, const weir_route*);
+    int32_t (*route_get)(weir_exchange*, weir_route* out);      /* 0: none was set */
+    /* A balancer's choice among the usable upstreams of the set; excluded has one bit per index, null: none. -1: none left. */
+    int32_t (*upstream_pick)(weir_exchange*, weir_upstream_set*, uint32_t balancer, const uint64_t* excluded);
+    int32_t (*call_result)(weir_exchange*);                     /* weir_call of the last upstream call */
+
+    weir_operation (*upstream_call)(weir_exchange*);            /* to the route; completes with a weir_call */
+    weir_operation (*request_body)(weir_exchange*, size_t limit); /* whole body; WEIR_TOO_LARGE past limit */
+    weir_operation (*sleep)(weir_exchange*, uint64_t ns);
+    /* Runs work(arg) on a worker thread, once; until it is done, this frame and all outer ones are kept. */
+    weir_operation (*offload)(weir_exchange*, void (*work)(void*), void* arg);
+};
+
+/* ---- Interface "weir.plugin/1" ---- */
+
+typedef struct weir_plugin {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str key;  /* the plugin's name in ShenYu's data: "divide" */
+
+    /* control */
+    weir_status (*create)(const weir_host* host, void** plugin, weir_error* error);
+    /* A null value makes the default handle (selector with continued: false, or a plugin without config). */
+    weir_status (*prepare)(void* plugin, weir_scope scope, const weir_value* value, void** handle, weir_error* error);
+    void (*release)(void* plugin, weir_scope scope, void* handle);
+    void (*destroy)(void* plugin);
+
+    /* loop */
+    int32_t (*enter)(void* plugin, weir_exchange*, const weir_match*, weir_outcome* out);       /* weir_answer */
+    int32_t (*resume)(void* plugin, weir_exchange*, weir_frame*, const weir_event*, weir_outcome* out);
+    void (*drop)(void* plugin, weir_exchange*, weir_frame*);  /* runs destructors, resumes nothing */
+    void (*finished)(void* plugin, weir_exchange*, weir_finish);  /* null: not wanted */
+} weir_plugin;
+
+typedef struct weir_plugin_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_plugin* const* items;
+} weir_plugin_list;
+
+#define WEIR_INTERFACE_PLUGIN "weir.plugin/1"
+
+/* ---- Interface "weir.load_balancer/1" ---- */
+
+typedef struct weir_pick {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str client_address;
+    const uint64_t* excluded;  /* one bit per index; null: none */
+} weir_pick;
+
+typedef struct weir_load_balancer {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str key;
+    /* control; `set` has at least one upstream, all usable, and is copied if kept. */
+    weir_status (*create)(const weir_host* host, const weir_upstream* set, size_t count, void** state, weir_error* error);
+    void (*destroy)(void* state);
+    /* any loop, several at once; an index, or -1 when all are excluded */
+    int32_t (*pick)(void* state, const weir_pick*);
+    /* after the response head or the failure; null: not wanted. failed: 1 when no response came. */
+    void (*done)(void* state, int32_t index, uint64_t latency_ns, int32_t failed);
+} weir_load_balancer;
+
+typedef struct weir_load_balancer_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_load_balancer* const* items;
+} weir_load_balancer_list;
+
+#define WEIR_INTERFACE_LOAD_BALANCER "weir.load_balancer/1"
+
+/* ---- The one symbol a module exports. ---- */
+
+typedef struct weir_module {
+    uint32_t size;
+    uint32_t abi;                              /* WEIR_ABI_VERSION it was built with */
+    const void* (*find)(const char* interface_id); /* null: not provided */
+} weir_module;
+
+#define WEIR_MODULE_SYMBOL "weir_module_v1"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,167 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "weir/abi.h"
+#include "weir/text.hpp"
+
+namespace weir {
+
+class Exchange;
+class BodyAwaiter;  // task.hpp
+
+// What a plugin without a return part answers from onRequest().
+enum class Answer {
+    Next = WEIR_FORWARD,   // go on with the next plugin
+    Reply = WEIR_REPLY,    // the response is set: the plugins that were entered see it on their way back
+};
+
+// Routing state that matching and the upstream request read.
+enum class Slot {
+    RealUrl = WEIR_SLOT_REAL_URL,
+    ContextPath = WEIR_SLOT_CONTEXT_PATH,
+    RewriteUri = WEIR_SLOT_REWRITE_URI,
+    RewriteContextPath = WEIR_SLOT_REWRITE_CONTEXT_PATH,
+    RpcType = WEIR_SLOT_RPC_TYPE,
+    Module = WEIR_SLOT_MODULE,
+    Method = WEIR_SLOT_METHOD,
+};
+
+// How the last upstream call of an exchange ended.
+enum class Call {
+    None = WEIR_CALL_NONE,
+    Ok = WEIR_CALL_OK,
+    Refused = WEIR_CALL_REFUSED,
+    ConnectTimeout = WEIR_CALL_CONNECT_TIMEOUT,
+    Timeout = WEIR_CALL_TIMEOUT,
+    Reset = WEIR_CALL_RESET,
+    BadReply = WEIR_CALL_BAD_REPLY,
+    Unresolved = WEIR_CALL_UNRESOLVED,
+};
+
+// The fields of a message. Names compare without case. Texts that are returned live until the exchange ends.
+class Headers {
+public:
+    Headers(weir_exchange* exchange, weir_side side) : exchange_(exchange), side_(side) {}
+
+    // The first line's value; nullopt when there is none.
+    std::optional<std::string_view> header(std::string_view name) const {
+        const weir_str value = detail::hostTable->header_get(exchange_, side_, detail::str(name));
+        if (!value.data) return std::nullopt;
+        return detail::view(value);
+    }
+    std::size_t headerCount() const { return detail::hostTable->header_count(exchange_, side_); }
+
+    // Replaces all lines of that name. false when the name or value is not one HTTP allows, or is the host's own
+    // (Connection, Content-Length, Transfer-Encoding).
+    bool setHeader(std::string_view name, std::string_view value) {
+        return detail::hostTable->header_set(exchange_, side_, detail::str(name), detail::str(value)) == WEIR_OK;
+    }
+    bool addHeader(std::string_view name, std::string_view value) {
+        return detail::hostTable->header_add(exchange_, side_, detail::str(name), detail::str(value)) == WEIR_OK;
+    }
+    void removeHeader(std::string_view name) {
+        detail::hostTable->header_remove(exchange_, side_, detail::str(name));
+    }
+    // Calls visit(name, value) for each line, in order.
+    template <class Visit>
+    void forEachHeader(Visit visit) const {
+        weir_str name{};
+        weir_str value{};
+        for (std::size_t i = 0; detail::hostTable->header_at(exchange_, side_, i, &name, &value); ++i)
+            visit(detail::view(name), detail::view(value));
+    }
+
+protected:
+    weir_exchange* exchange_;
+    weir_side side_;
+};
+
+class Request : public Headers {
+public:
+    explicit Request(weir_exchange* exchange) : Headers(exchange, WEIR_REQUEST) {}
+
+    std::string_view method() const { return part(WEIR_PART_METHOD); }
+    std::string_view target() const { return part(WEIR_PART_TARGET); }       // origin-form, as received
+    std::string_view path() const { return part(WEIR_PART_PATH); }           // undecoded, up to '?'
+    std::string_view query() const { return part(WEIR_PART_QUERY); }         // undecoded, behind '?'
+    std::string_view clientAddress() const { return part(WEIR_PART_CLIENT_ADDRESS); }
+
+    // co_await: the whole body, at most `limit` bytes; buffered, so that a second next() is possible. Throws
+    // Error(413) past the limit. Bytes live until the exchange ends.
+    [[nodiscard]] BodyAwaiter body(std::size_t limit);
+
+private:
+    std::string_view part(weir_part which) const { return detail::view(detail::hostTable->part(exchange_, which)); }
+};
+
+class Response : public Headers {
+public:
+    explicit Response(weir_exchange* exchange) : Headers(exchange, WEIR_RESPONSE) {}
+
+    int status() const { return detail::hostTable->status_get(exchange_); }  // 0 while there is no response
+    bool setStatus(int status) { return detail::hostTable->status_set(exchange_, status) == WEIR_OK; }
+};
+
+// One request and its response, on one loop's thread. Lives until finished() has run and every coroutine of it is gone;
+// references to it stay valid across every co_await.
+class Exchange : private weir_exchange {
+public:
+    Exchange() = delete;
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+
+    static Exchange& from(weir_exchange* raw) { return static_cast<Exchange&>(*raw); }
+    weir_exchange* raw() { return this; }
+
+    Request request() { return Request(this); }
+    Response response() { return Response(this); }
+
+    std::string_view slot(Slot which) const {
+        return detail::view(detail::hostTable->slot_get(self(), static_cast<weir_slot>(which)));
+    }
+    void setSlot(Slot which, std::string_view value) {
+        detail::hostTable->slot_set(this, static_cast<weir_slot>(which), detail::str(value));
+    }
+    // Other values that travel with the exchange, by an id from Host::attributeId().
+    std::optional<std::string_view> attribute(std::uint32_t id) const {
+        const weir_str value = detail::hostTable->attribute_get(self(), id);
+        if (!value.data) return std::nullopt;
+        return detail::view(value);
+    }
+    void setAttribute(std::uint32_t id, std::string_view value) {
+        detail::hostTable->attribute_set(this, id, detail::str(value));
+    }
+
+    // Sets the whole response. From onRequest: `return exchange.reply(...)`; in a coroutine: call it and co_return.
+    Answer reply(int status, std::string_view body, std::string_view contentType = "text/plain; charset=utf-8") {
+        detail::hostTable->reply(this, status, detail::str(contentType), detail::str(body));
+        return Answer::Reply;
+    }
+    // ShenYu's error envelope {"code": code, "message": message} under an HTTP status.
+    Answer replyError(int status, int code, std::string_view message) {
+        detail::hostTable->reply_error(this, status, code, detail::str(message));
+        return Answer::Reply;
+    }
+
+    // Where the request goes: set by a proxy plugin, carried out by httpClient. An index of `set`'s usable upstreams.
+    void setRoute(const weir_route& route) { detail::hostTable->route_set(this, &route); }
+    std::optional<weir_route> route() const {
+        weir_route route{};
+        route.size = sizeof route;
+        if (!detail::hostTable->route_get(self(), &route)) return std::nullopt;
+        return route;
+    }
+    // A balancer's choice; -1 when no upstream is left. `excluded`: one bit per index, null: none.
+    int pickUpstream(weir_upstream_set* set, std::uint32_t balancer, const std::uint64_t* excluded = nullptr) {
+        return detail::hostTable->upstream_pick(this, set, balancer, excluded);
+    }
+    Call callResult() const { return static_cast<Call>(detail::hostTable->call_result(self())); }
+
+private:
+    weir_exchange* self() const { return const_cast<Exchange*>(this); }
+};
+
+}  // namespace weir

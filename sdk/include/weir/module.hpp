@@ -1,0 +1,350 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "weir/abi.h"
+#include "weir/describe.h"
+#include "weir/load_balancer.hpp"
+#include "weir/plugin.hpp"
+
+namespace weir {
+
+// When none of a rule plugin's selectors or rules match.
+enum class Unmatched {
+    Pass,   // go on with the next plugin
+    Error,  // answer -107 or -102, as ShenYu's proxy plugins do
+};
+
+struct PluginOptions {
+    int order = 0;                                    // place in the chain; PluginData.sort overrides it
+    std::array<std::string_view, 8> rpcTypes{};       // entered only for these; empty: for all
+    Unmatched unmatched = Unmatched::Pass;            // rule plugins
+};
+
+struct LoadBalancerOptions {
+    bool weighted = false;  // picks in proportion to weight
+    bool sticky = false;    // keeps a client on its upstream while the set stays
+};
+
+namespace detail {
+
+template <class T>
+struct RulePluginOf {
+    template <class Rule, class Selector>
+    static std::true_type test(const RulePlugin<Rule, Selector>*);
+    static std::false_type test(const void*);
+    static constexpr bool value = decltype(test(static_cast<T*>(nullptr)))::value;
+};
+
+// Whether T replaces a virtual function of its base. An override that T keeps private cannot be named here, an inherited
+// one can: so "cannot be named, or belongs to another class than the base".
+template <class T, class Base>
+constexpr bool overridesOnRequest() {
+    if constexpr (requires { &T::onRequest; }) return !std::is_same_v<decltype(&T::onRequest), decltype(&Base::onRequest)>;
+    else return true;
+}
+template <class T, class Base>
+constexpr bool overridesExecute() {
+    if constexpr (requires { &T::execute; }) return !std::is_same_v<decltype(&T::execute), decltype(&Base::execute)>;
+    else return true;
+}
+template <class T>
+constexpr bool overridesFinished() {
+    if constexpr (requires { &T::finished; }) return !std::is_same_v<decltype(&T::finished), void (PluginBase::*)(Exchange&, Finish)>;
+    else return true;
+}
+
+template <class T>
+struct BaseOf {
+    template <class Rule, class Selector>
+    static RulePlugin<Rule, Selector> test(const RulePlugin<Rule, Selector>*);
+    static Plugin test(const Plugin*);
+    using type = decltype(test(static_cast<T*>(nullptr)));
+};
+
+inline weir_status report(weir_error* error, const char* text) noexcept {
+    hostTable->error_set(error, {"", 0}, {text, std::strlen(text)});
+    return WEIR_INVALID;
+}
+
+template <class Make>
+weir_status guarded(weir_error* error, Make&& make) noexcept {
+    try {
+        return make();
+    } catch (const std::exception& caught) {
+        return report(error, caught.what());
+    } catch (...) {
+        return report(error, "an exception of an unknown type");
+    }
+}
+
+// The C table of one plugin class.
+template <class T>
+class PluginTable {
+    using Base = typename BaseOf<T>::type;
+    static constexpr bool kRules = RulePluginOf<T>::value;
+    static constexpr bool kOnRequest = overridesOnRequest<T, Base>();
+    static constexpr bool kExecute = overridesExecute<T, Base>();
+    static_assert(kOnRequest != kExecute, "override exactly one of onRequest and execute");
+
+    static Base& base(void* plugin) { return *static_cast<T*>(plugin); }
+
+public:
+    static constexpr bool kFinished = overridesFinished<T>();
+
+    static weir_plugin make(std::string_view key) {
+        return {sizeof(weir_plugin), 0,        str(key), &create,  &prepare, &release, &destroy,
+                &enter,              &resume,  &drop,    kFinished ? &finished : nullptr};
+    }
+
+    static std::string describe(std::string_view key, const PluginOptions& options) {
+        std::string out = "{\"interface\":\"Plugin\",\"key\":" + quoteJson(key) +
+                          ",\"order\":" + std::to_string(options.order) + ",\"rpcTypes\":[";
+        bool first = true;
+        for (std::string_view type : options.rpcTypes) {
+            if (type.empty()) continue;
+            out += (first ? "" : ",") + quoteJson(type);
+            first = false;
+        }
+        out += "],\"matching\":\"" + std::string(kRules ? "rule" : "none") + "\",\"unmatched\":\"" +
+               (options.unmatched == Unmatched::Error ? "error" : "pass") + "\",\"fields\":{";
+        if constexpr (kRules) {
+            out += "\"selector\":" + describeFields<typename Base::Selector>() +
+                   ",\"rule\":" + describeFields<typename Base::Rule>();
+        }
+        return out + "}}";
+    }
+
+private:
+    static weir_status create(const weir_host* host, void** plugin, weir_error* error) noexcept {
+        hostTable = host;
+        return guarded(error, [&] {
+            *plugin = new T;
+            return WEIR_OK;
+        });
+    }
+    static void destroy(void* plugin) noexcept { delete static_cast<T*>(plugin); }
+
+    static weir_status prepare(void* plugin, weir_scope scope, const weir_value* value, void** handle,
+                               weir_error* error) noexcept {
+        *handle = nullptr;
+        if constexpr (kRules) {
+            if (scope == WEIR_SCOPE_RULE) {
+                return read<typename Base::Rule>(value, handle, error,
+                                                 [&](auto& made) { return base(plugin).prepareRule(made, error); });
+            }
+            if constexpr (!std::is_same_v<typename Base::Selector, NoHandle>) {
+                if (scope == WEIR_SCOPE_SELECTOR) {
+                    return read<typename Base::Selector>(
+                        value, handle, error, [&](auto& made) { return base(plugin).prepareSelector(made, error); });
+                }
+            }
+        }
+        return WEIR_OK;
+    }
+
+    template <class Handle, class Finish>
+    static weir_status read(const weir_value* value, void** handle, weir_error* error, Finish finish) noexcept {
+        return guarded(error, [&] {
+            auto made = std::make_unique<Handle>();
+            if (value && !HandleReader(error).read(value, *made)) return WEIR_INVALID;
+            if (!finish(*made)) return WEIR_INVALID;
+            *handle = made.release();
+            return WEIR_OK;
+        });
+    }
+
+    static void release(void*, weir_scope scope, void* handle) noexcept {
+        if constexpr (kRules) {
+            if (scope == WEIR_SCOPE_RULE) delete static_cast<typename Base::Rule*>(handle);
+            if constexpr (!std::is_same_v<typename Base::Selector, NoHandle>) {
+                if (scope == WEIR_SCOPE_SELECTOR) delete static_cast<typename Base::Selector*>(handle);
+            }
+        }
+    }
+
+    // Calls `function` with what the base's signature takes behind the exchange (and next).
+    template <class Function>
+    static auto withHandles(const weir_match* match, Function function) {
+        if constexpr (!kRules) {
+            return function();
+        } else if constexpr (std::is_same_v<typename Base::Selector, NoHandle>) {
+            return function(*static_cast<const typename Base::Rule*>(match->rule));
+        } else {
+            return function(*static_cast<const typename Base::Rule*>(match->rule),
+                            *static_cast<const typename Base::Selector*>(match->selector));
+        }
+    }
+
+    static std::int32_t enter(void* plugin, weir_exchange* raw, const weir_match* match, weir_outcome* out) noexcept {
+        Exchange& exchange = Exchange::from(raw);
+        if constexpr (kExecute) {
+            return startTask(raw, out, [&] {
+                return withHandles(match, [&](const auto&... handles) {
+                    return base(plugin).execute(exchange, Next(), handles...);
+                });
+            });
+        } else {
+            out->frame = nullptr;
+            try {
+                return static_cast<std::int32_t>(withHandles(
+                    match, [&](const auto&... handles) { return base(plugin).onRequest(exchange, handles...); }));
+            } catch (...) {
+                const ErrorRecord* error = recordCurrentException(*raw);
+                hostTable->fail(raw, error->status, error->code, str(error->text));
+                return WEIR_FAILED;
+            }
+        }
+    }
+
+    static std::int32_t resume(void*, weir_exchange*, weir_frame* frame, const weir_event* event,
+                               weir_outcome* out) noexcept {
+        return resumeTask(frame, event, out);
+    }
+    static void drop(void*, weir_exchange*, weir_frame* frame) noexcept { dropTask(frame); }
+    static void finished(void* plugin, weir_exchange* raw, weir_finish how) noexcept {
+        try {
+            static_cast<PluginBase&>(base(plugin)).finished(Exchange::from(raw), static_cast<Finish>(how));
+        } catch (const std::exception& error) {
+            Host().log(LogLevel::Error, error.what());
+        } catch (...) {
+            Host().log(LogLevel::Error, "finished() threw an exception of an unknown type");
+        }
+    }
+};
+
+template <class T>
+class LoadBalancerTable {
+public:
+    static weir_load_balancer make(std::string_view key) {
+        return {sizeof(weir_load_balancer), 0, str(key), &create, &destroy, &pick, &done};
+    }
+    static std::string describe(std::string_view key, const LoadBalancerOptions& options) {
+        return "{\"interface\":\"LoadBalancer\",\"key\":" + quoteJson(key) +
+               ",\"weighted\":" + (options.weighted ? "true" : "false") +
+               ",\"sticky\":" + (options.sticky ? "true" : "false") + "}";
+    }
+
+private:
+    static weir_status create(const weir_host* host, const weir_upstream* set, std::size_t count, void** state,
+                              weir_error* error) noexcept {
+        hostTable = host;
+        return guarded(error, [&] {
+            std::vector<Upstream> upstreams;
+            for (std::size_t i = 0; i < count; ++i) {
+                const weir_upstream& one = set[i];
+                upstreams.push_back({std::string(view(one.protocol)), std::string(view(one.url)), one.weight,
+                                     one.status != 0, one.gray != 0, one.timestamp_ms, one.warmup_ms});
+            }
+            *state = static_cast<LoadBalancer*>(new T(upstreams));
+            return WEIR_OK;
+        });
+    }
+    static void destroy(void* state) noexcept { delete static_cast<LoadBalancer*>(state); }
+    static std::int32_t pick(void* state, const weir_pick* request) noexcept {
+        return static_cast<LoadBalancer*>(state)->pick({view(request->client_address), request->excluded});
+    }
+    static void done(void* state, std::int32_t index, std::uint64_t latencyNs, std::int32_t failed) noexcept {
+        static_cast<LoadBalancer*>(state)->done(index, latencyNs, failed != 0);
+    }
+};
+
+struct PluginEntry {
+    weir_plugin table;
+    std::string (*describe)(std::string_view, const PluginOptions&);
+    PluginOptions options;
+};
+struct LoadBalancerEntry {
+    weir_load_balancer table;
+    std::string (*describe)(std::string_view, const LoadBalancerOptions&);
+    LoadBalancerOptions options;
+};
+
+// Everything a module provides, in static storage of the module.
+template <std::size_t Plugins, std::size_t Balancers>
+struct Provided {
+    PluginEntry plugins[Plugins + 1]{};
+    LoadBalancerEntry balancers[Balancers + 1]{};
+    const weir_plugin* pluginItems[Plugins + 1]{};
+    const weir_load_balancer* balancerItems[Balancers + 1]{};
+    weir_plugin_list pluginList{};
+    weir_load_balancer_list balancerList{};
+
+    template <class... Entries>
+    explicit Provided(const Entries&... entries) {
+        std::size_t plugin = 0;
+        std::size_t balancer = 0;
+        const auto put = [&](const auto& entry) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(entry)>, PluginEntry>) {
+                plugins[plugin] = entry;
+                pluginItems[plugin] = &plugins[plugin].table;
+                ++plugin;
+            } else {
+                balancers[balancer] = entry;
+                balancerItems[balancer] = &balancers[balancer].table;
+                ++balancer;
+            }
+        };
+        (put(entries), ...);
+        pluginList = {sizeof(weir_plugin_list), Plugins, pluginItems};
+        balancerList = {sizeof(weir_load_balancer_list), Balancers, balancerItems};
+    }
+    Provided(const Provided&) = delete;
+
+    const void* find(std::string_view interface) const {
+        if (interface == WEIR_INTERFACE_PLUGIN && Plugins) return &pluginList;
+        if (interface == WEIR_INTERFACE_LOAD_BALANCER && Balancers) return &balancerList;
+        return nullptr;
+    }
+    void describe(void (*write)(void*, const char*, std::size_t), void* context) const {
+        std::string out = "[";
+        for (std::size_t i = 0; i < Plugins; ++i)
+            out += (out.size() > 1 ? "," : "") + plugins[i].describe(view(plugins[i].table.key), plugins[i].options);
+        for (std::size_t i = 0; i < Balancers; ++i)
+            out += (out.size() > 1 ? "," : "") + balancers[i].describe(view(balancers[i].table.key), balancers[i].options);
+        out += "]";
+        write(context, out.data(), out.size());
+    }
+};
+
+template <class... Entries>
+Provided(const Entries&...) -> Provided<(0 + ... + std::is_same_v<Entries, PluginEntry>),
+                                        (0 + ... + std::is_same_v<Entries, LoadBalancerEntry>)>;
+
+}  // namespace detail
+
+// One plugin of a module: its name in the data, and where in the chain it stands.
+template <class T>
+detail::PluginEntry plugin(std::string_view key, PluginOptions options = {}) {
+    return {detail::PluginTable<T>::make(key), &detail::PluginTable<T>::describe, options};
+}
+// One balancer of a module; T is constructed from `const std::vector<weir::Upstream>&`.
+template <class T>
+detail::LoadBalancerEntry loadBalancer(std::string_view key, LoadBalancerOptions options = {}) {
+    return {detail::LoadBalancerTable<T>::make(key), &detail::LoadBalancerTable<T>::describe, options};
+}
+
+}  // namespace weir
+
+// Once per module, at namespace scope: WEIR_MODULE(weir::plugin<Greet>("greet", {.order = 150}))
+#define WEIR_MODULE(...)                                                                                     \
+    namespace {                                                                                              \
+    const ::weir::detail::Provided weirProvided{__VA_ARGS__};                                                \
+    const weir_describe weirDescribe{sizeof(weir_describe),                                                  \
+                                     [](void (*write)(void*, const char*, size_t), void* context) {          \
+                                         weirProvided.describe(write, context);                              \
+                                     }};                                                                     \
+    const void* weirFind(const char* interface) {                                                            \
+        if (std::strcmp(interface, WEIR_INTERFACE_DESCRIBE) == 0) return &weirDescribe;                      \
+        return weirProvided.find(interface);                                                                 \
+    }                                                                                                        \
+    }                                                                                                        \
+    extern "C" {                                                                                             \
+    extern __attribute__((visibility("default"))) const weir_module weir_module_v1;                          \
+    }                                                                                                        \
+    const weir_module weir_module_v1 = {sizeof(weir_module), WEIR_ABI_VERSION, &weirFind};

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "weir/exchange.hpp"
+#include "weir/fields.hpp"
+#include "weir/host.hpp"
+#include "weir/task.hpp"
+
+namespace weir {
+
+// How an exchange ended, for finished().
+enum class Finish {
+    Ok = WEIR_FINISH_OK,            // the whole response went to the client's socket
+    Aborted = WEIR_FINISH_ABORTED,  // the client or the upstream broke it off, or the gateway stopped
+};
+
+namespace detail {
+
+class PluginBase {
+public:
+    virtual ~PluginBase() = default;
+
+    // Once for each exchange that entered this plugin, after its response has gone or broken off; last entered first.
+    // Override only when wanted: a plugin that does not is not called. Loop thread.
+    virtual void finished(Exchange&, Finish) {}
+
+protected:
+    PluginBase() = default;
+    Host host() const { return Host(); }
+};
+
+}  // namespace detail
+
+// A plugin that sees every request. One object serves all loops at once: members that change need their own
+// synchronisation. Override exactly one of onRequest (no return part, one indirect call) and execute (a coroutine).
+class Plugin : public detail::PluginBase {
+public:
+    virtual Answer onRequest(Exchange&) { return Answer::Next; }
+    virtual Task<> execute(Exchange&, Next) { return Task<>({}); }
+};
+
+// A plugin that sees the requests which match one of its selectors and rules (ShenYu data under its key). The handles
+// are parsed once, when the data changes; the default of each is its default constructed value.
+template <class RuleHandle, class SelectorHandle = NoHandle>
+class RulePlugin : public detail::PluginBase {
+public:
+    using Rule = RuleHandle;
+    using Selector = SelectorHandle;
+
+    virtual Answer onRequest(Exchange&, const RuleHandle&, const SelectorHandle&) { return Answer::Next; }
+    virtual Task<> execute(Exchange&, Next, const RuleHandle&, const SelectorHandle&) { return Task<>({}); }
+
+    // Finish a handle after its fields were read: resolve names, build what requests need. Control thread. false: the
+    // data is refused, with error_set's text.
+    virtual bool prepareRule(RuleHandle&, weir_error*) { return true; }
+    virtual bool prepareSelector(SelectorHandle&, weir_error*) { return true; }
+};
+
+template <class RuleHandle>
+class RulePlugin<RuleHandle, NoHandle> : public detail::PluginBase {
+public:
+    using Rule = RuleHandle;
+    using Selector = NoHandle;
+
+    virtual Answer onRequest(Exchange&, const RuleHandle&) { return Answer::Next; }
+    virtual Task<> execute(Exchange&, Next, const RuleHandle&) { return Task<>({}); }
+    virtual bool prepareRule(RuleHandle&, weir_error*) { return true; }
+};
+
+}  // namespace weir
