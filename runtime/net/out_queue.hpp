@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+
+#include <sys/uio.h>
+
+#include "base/assert.hpp"
+#include "net/event_loop.hpp"
+#include "net/socket.hpp"
+
+namespace weir::net {
+
+// A few pieces on their way to a socket, in order, written with one call. It copies nothing: pieces must stay where they
+// are until flush() says Done.
+class OutQueue {
+public:
+    enum class State { Done, Blocked, Failed };
+    static constexpr int kCapacity = 5;
+
+    bool empty() const { return first_ == count_; }
+    void add(std::string_view piece) {
+        if (piece.empty()) return;
+        if (first_ == count_) first_ = count_ = 0;
+        WEIR_ASSERT(count_ < kCapacity);
+        parts_[count_++] = {const_cast<char*>(piece.data()), piece.size()};
+    }
+    void clear() { first_ = count_ = 0; }
+
+    // Writes what the socket takes. Blocked: wait until `source` is writable again.
+    State flush(Source& source) {
+        while (!empty()) {
+            if (!source.writable()) return State::Blocked;
+            const ssize_t written = writeSome(source.fd(), parts_ + first_, static_cast<std::size_t>(count_ - first_));
+            if (written == -EAGAIN) {
+                source.clearWritable();
+                return State::Blocked;
+            }
+            if (written < 0) return State::Failed;
+            advance(static_cast<std::size_t>(written));
+        }
+        return State::Done;
+    }
+
+private:
+    void advance(std::size_t written) {
+        while (written) {
+            iovec& part = parts_[first_];
+            if (written < part.iov_len) {
+                part.iov_base = static_cast<char*>(part.iov_base) + written;
+                part.iov_len -= written;
+                return;
+            }
+            written -= part.iov_len;
+            ++first_;
+        }
+    }
+
+    iovec parts_[kCapacity];
+    int first_ = 0;
+    int count_ = 0;
+};
+
+}  // namespace weir::net
