@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace weir::config {
+
+// A text that must not reach a log: it has no operator<< and reveal() is easy to grep for.
+class Secret {
+public:
+    Secret() = default;
+    explicit Secret(std::string text) : text_(std::move(text)) {}
+
+    bool empty() const { return text_.empty(); }
+    const std::string& reveal() const { return text_; }
+
+private:
+    std::string text_;
+};
+
+enum class ErrorStatus { Weir, Shenyu };
+enum class LogLevel { Error, Warning, Info, Debug };
+
+// What stands under `weir:`, with its defaults; names are those of the file. A plain number for a time means
+// milliseconds, in extPlugin seconds as in ShenYu; `500ms`, `30s`, `5m` and `1h` say it themselves. Paths are absolute
+// or relative to the file that named them (already joined), to the working directory for command line and environment.
+// Plain data: copy it where it is needed.
+struct Settings {
+    struct Server {
+        std::string address = "127.0.0.1";
+        int port = 9195;  // 0: the system chooses
+        int threads = 0;  // event loops; 0 (`auto` in the file): one per core
+        std::chrono::milliseconds headerTimeout{60000};     // from the first byte of a request to the end of its head
+        std::chrono::milliseconds bodyTimeout{60000};       // without a byte of the request body
+        std::chrono::milliseconds keepAliveTimeout{60000};  // between two requests of a connection
+        std::chrono::milliseconds drainTimeout{30000};      // from SIGTERM to the end of what still runs
+        std::size_t maxConnections = 20000;                 // of all loops together
+        std::size_t maxRequestHeaderBytes = 16384;          // request line and fields
+    } server;
+
+    struct Management {
+        std::string address = "127.0.0.1";
+        int port = 9196;
+        Secret token;  // empty: calls that change anything are refused
+    } management;
+
+    struct ExtPlugin {
+        std::filesystem::path path;  // empty: the drop directory that belongs to the program
+        bool enabled = true;
+        int threads = 1;
+        std::chrono::milliseconds scheduleTime{300000};
+        std::chrono::milliseconds scheduleDelay{30000};
+    } extPlugin;
+
+    struct Modules {
+        std::filesystem::path path;  // of the core modules; empty: the directory that belongs to the program
+        std::filesystem::path spi;   // of the SPI index files; empty: `spi` inside `path`
+    } modules;
+
+    struct Upstream {
+        std::chrono::milliseconds connectTimeout{3000};
+        std::chrono::milliseconds keepAliveTimeout{60000};  // an idle connection is closed after this
+        std::size_t maxIdle = 256;                          // idle connections each loop keeps
+        std::chrono::milliseconds bodyTimeout{60000};       // without a byte of the response body
+    } upstream;
+
+    struct Compat {
+        ErrorStatus errorStatus = ErrorStatus::Weir;  // HTTP status of error replies
+    } compat;
+
+    struct Log {
+        LogLevel level = LogLevel::Info;
+        std::filesystem::path file;  // empty: standard error
+    } log;
+};
+
+}  // namespace weir::config

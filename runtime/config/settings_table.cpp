@@ -1,0 +1,191 @@
+#include "config/settings_table.hpp"
+
+#include <limits>
+
+#include "config/settings_reader.hpp"
+
+namespace weir::config {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1000;
+constexpr std::int64_t kDay = 86400 * kSecond;
+constexpr std::int64_t kMany = 1000000;
+
+using S = Settings;
+
+constexpr Setting kSettings[] = {
+    {"server.address", [](S& s) -> Target { return &s.server.address; }, "Address the gateway listens on."},
+    {"server.port", [](S& s) -> Target { return &s.server.port; }, "Port of the gateway; 0: the system chooses.", 0,
+     65535},
+    {"server.threads", [](S& s) -> Target { return &s.server.threads; }, "Event loops; auto: one per core.", 0, 1024, 1,
+     "auto"},
+    {"server.headerTimeout", [](S& s) -> Target { return &s.server.headerTimeout; },
+     "Time for a request's head, from its first byte.", 1, kDay},
+    {"server.bodyTimeout", [](S& s) -> Target { return &s.server.bodyTimeout; },
+     "Longest pause between bytes of a request body.", 1, kDay},
+    {"server.keepAliveTimeout", [](S& s) -> Target { return &s.server.keepAliveTimeout; },
+     "Longest pause between two requests of a connection.", 1, kDay},
+    {"server.drainTimeout", [](S& s) -> Target { return &s.server.drainTimeout; },
+     "Time for running requests to end after SIGTERM.", 0, kDay},
+    {"server.maxConnections", [](S& s) -> Target { return &s.server.maxConnections; },
+     "Client connections at one time.", 1, kMany},
+    {"server.maxRequestHeaderBytes", [](S& s) -> Target { return &s.server.maxRequestHeaderBytes; },
+     "Largest request head in bytes.", 1024, 16384},
+
+    {"management.address", [](S& s) -> Target { return &s.management.address; }, "Address of the management port."},
+    {"management.port", [](S& s) -> Target { return &s.management.port; },
+     "Management port; 0: the system chooses.", 0, 65535},
+    {"management.token", [](S& s) -> Target { return &s.management.token; },
+     "Token for calls that change something; a file's or variable's content with .file or .env behind the name."},
+
+    {"extPlugin.path", [](S& s) -> Target { return &s.extPlugin.path; }, "Directory of extension modules."},
+    {"extPlugin.enabled", [](S& s) -> Target { return &s.extPlugin.enabled; }, "Whether that directory is used."},
+    {"extPlugin.threads", [](S& s) -> Target { return &s.extPlugin.threads; }, "Modules probed at one time.", 1, 64},
+    {"extPlugin.scheduleTime", [](S& s) -> Target { return &s.extPlugin.scheduleTime; },
+     "Time between two periodic scans.", kSecond, 365 * kDay, kSecond},
+    {"extPlugin.scheduleDelay", [](S& s) -> Target { return &s.extPlugin.scheduleDelay; },
+     "Time before the first periodic scan.", 0, 365 * kDay, kSecond},
+
+    {"modules.path", [](S& s) -> Target { return &s.modules.path; }, "Directory of the core modules."},
+    {"modules.spi", [](S& s) -> Target { return &s.modules.spi; }, "Directory of the SPI index files."},
+
+    {"upstream.connectTimeout", [](S& s) -> Target { return &s.upstream.connectTimeout; },
+     "Time to connect to an upstream.", 1, kDay},
+    {"upstream.keepAliveTimeout", [](S& s) -> Target { return &s.upstream.keepAliveTimeout; },
+     "Longest time an upstream connection stays idle.", 1, kDay},
+    {"upstream.maxIdle", [](S& s) -> Target { return &s.upstream.maxIdle; },
+     "Idle upstream connections each event loop keeps.", 0, kMany},
+    {"upstream.bodyTimeout", [](S& s) -> Target { return &s.upstream.bodyTimeout; },
+     "Longest pause between bytes of a response body.", 1, kDay},
+
+    {"compat.errorStatus", [](S& s) -> Target { return &s.compat.errorStatus; },
+     "HTTP status of error replies: the fitting one, or ShenYu's."},
+
+    {"log.level", [](S& s) -> Target { return &s.log.level; }, "What is logged, with all that is graver."},
+    {"log.file", [](S& s) -> Target { return &s.log.file; }, "Log file; none: standard error."},
+};
+
+constexpr NamedLevel kLevels[] = {
+    {"error", LogLevel::Error},
+    {"warning", LogLevel::Warning},
+    {"info", LogLevel::Info},
+    {"debug", LogLevel::Debug},
+};
+
+constexpr NamedStatus kStatuses[] = {
+    {"weir", ErrorStatus::Weir},
+    {"shenyu", ErrorStatus::Shenyu},
+};
+
+template <class Named>
+std::string alternatives(std::span<const Named> named) {
+    std::string text;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        if (i > 0) text += i + 1 == named.size() ? " or " : ", ";
+        text += named[i].name;
+    }
+    return text;
+}
+
+// A setting's value as text for --help; "" for none.
+struct ValueText {
+    std::string operator()(const std::string* text) const { return *text; }
+    std::string operator()(const bool* flag) const { return *flag ? "true" : "false"; }
+    std::string operator()(const int* number) const { return std::to_string(*number); }
+    std::string operator()(const std::size_t* number) const { return std::to_string(*number); }
+    std::string operator()(const std::chrono::milliseconds* time) const { return durationText(*time); }
+    std::string operator()(const std::filesystem::path* path) const { return path->string(); }
+    std::string operator()(const Secret*) const { return ""; }
+    std::string operator()(const ErrorStatus* status) const { return nameOf(errorStatuses(), *status); }
+    std::string operator()(const LogLevel* level) const { return nameOf(logLevels(), *level); }
+
+    static std::string nameOf(std::span<const NamedStatus> named, ErrorStatus status) {
+        for (const NamedStatus& row : named) {
+            if (row.status == status) return std::string(row.name);
+        }
+        return "";
+    }
+    static std::string nameOf(std::span<const NamedLevel> named, LogLevel level) {
+        for (const NamedLevel& row : named) {
+            if (row.level == level) return std::string(row.name);
+        }
+        return "";
+    }
+};
+
+struct ExpectedText {
+    const Setting& setting;
+
+    std::string number() const {
+        std::string range = "a number from " + std::to_string(setting.min) + " to " + std::to_string(setting.max);
+        return setting.zeroWord.empty() ? range : std::string(setting.zeroWord) + " or " + range;
+    }
+    std::string operator()(const std::string*) const { return "a text"; }
+    std::string operator()(const bool*) const { return "true or false (or yes, no, on, off)"; }
+    std::string operator()(const int*) const { return number(); }
+    std::string operator()(const std::size_t*) const { return number(); }
+    std::string operator()(const std::chrono::milliseconds*) const {
+        return "a time from " + durationText(std::chrono::milliseconds(setting.min)) + " to " +
+               durationText(std::chrono::milliseconds(setting.max)) + " such as 30s or 500ms (a plain number is in " +
+               (setting.plainUnit == kSecond ? "seconds)" : "milliseconds)");
+    }
+    std::string operator()(const std::filesystem::path*) const { return "a path"; }
+    std::string operator()(const Secret*) const { return "a text, or a map with either file or env"; }
+    std::string operator()(const ErrorStatus*) const { return alternatives(errorStatuses()); }
+    std::string operator()(const LogLevel*) const { return alternatives(logLevels()); }
+};
+
+}  // namespace
+
+bool Setting::isSecret() const {
+    Settings settings;
+    return std::holds_alternative<Secret*>(member(settings));
+}
+
+std::string Setting::expected() const {
+    Settings settings;
+    return std::visit(ExpectedText{*this}, member(settings));
+}
+
+std::string Setting::variable() const {
+    std::string name = "WEIR_";
+    for (char c : path) {
+        if (c == '.') {
+            name += '_';
+        } else if (c >= 'A' && c <= 'Z') {
+            name += '_';
+            name += c;
+        } else {
+            name += static_cast<char>(c - 'a' + 'A');
+        }
+    }
+    return name;
+}
+
+std::span<const Setting> settingsTable() { return kSettings; }
+std::span<const NamedLevel> logLevels() { return kLevels; }
+std::span<const NamedStatus> errorStatuses() { return kStatuses; }
+
+std::string durationText(std::chrono::milliseconds time) {
+    struct Unit { std::int64_t length; const char* name; };
+    constexpr Unit units[] = {{3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+    for (const Unit& unit : units) {
+        if (time.count() % unit.length == 0) return std::to_string(time.count() / unit.length) + unit.name;
+    }
+    return "";
+}
+
+std::string describeSettings() {
+    std::string text;
+    Settings defaults;
+    for (const Setting& setting : kSettings) {
+        std::string value = std::visit(ValueText{}, setting.member(defaults));
+        if (!setting.zeroWord.empty() && value == "0") value = setting.zeroWord;
+        text += "  --" + std::string(setting.path) + "=" + value + "  (" + setting.variable() + ")\n";
+        text += "      " + std::string(setting.help) + " Takes " + setting.expected() + ".\n";
+    }
+    return text;
+}
+
+}  // namespace weir::config

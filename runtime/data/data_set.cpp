@@ -1,0 +1,47 @@
+#include "data/data_set.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace weir::data {
+
+namespace {
+
+using Text = std::string_view;
+
+auto orderOf(const SelectorData& selector) {
+    return std::tuple(Text(selector.pluginName), selector.sort, Text(selector.id));
+}
+auto orderOf(const RuleData& rule) {
+    return std::tuple(Text(rule.pluginName), Text(rule.selectorId), rule.sort, Text(rule.id));
+}
+
+}  // namespace
+
+void DataSet::sortAll() {
+    std::ranges::sort(plugins, {}, &PluginData::name);
+    std::ranges::sort(selectors, {}, [](const SelectorData& selector) { return orderOf(selector); });
+    std::ranges::sort(rules, {}, [](const RuleData& rule) { return orderOf(rule); });
+    std::ranges::sort(metadata, {}, &MetaData::id);
+    std::ranges::sort(appAuth, {}, &AppAuthData::appKey);
+}
+
+const PluginData* DataSet::plugin(std::string_view name) const {
+    auto key = [](const PluginData& entry) { return Text(entry.name); };
+    auto found = std::ranges::lower_bound(plugins, name, {}, key);
+    return found != plugins.end() && found->name == name ? &*found : nullptr;
+}
+
+std::span<const SelectorData> DataSet::selectorsOf(std::string_view pluginName) const {
+    auto key = [](const SelectorData& selector) { return Text(selector.pluginName); };
+    auto range = std::ranges::equal_range(selectors, pluginName, {}, key);
+    return {range.begin(), range.end()};
+}
+
+std::span<const RuleData> DataSet::rulesOf(std::string_view pluginName, std::string_view selectorId) const {
+    auto key = [](const RuleData& rule) { return std::pair(Text(rule.pluginName), Text(rule.selectorId)); };
+    auto range = std::ranges::equal_range(rules, std::pair(pluginName, selectorId), {}, key);
+    return {range.begin(), range.end()};
+}
+
+}  // namespace weir::data
