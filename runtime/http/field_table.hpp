@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/arena.hpp"
+
+namespace weir::http {
+
+// Fields the gateway itself acts on; everything else is Other and found by name.
+enum class FieldId : std::uint8_t {
+    Other,
+    Connection,
+    ContentLength,
+    ContentType,
+    Date,
+    Expect,
+    Forwarded,
+    Host,
+    KeepAlive,
+    Location,
+    ProxyAuthenticate,
+    ProxyAuthorization,
+    ProxyConnection,
+    Server,
+    Te,
+    Trailer,
+    TransferEncoding,
+    Upgrade,
+    Via,
+    XForwardedFor,
+    XForwardedHost,
+    XForwardedProto,
+};
+
+// The id of a name, any case. Linear in the name's length.
+FieldId fieldId(std::string_view name);
+bool equalsIgnoreCase(std::string_view a, std::string_view b);
+// RFC 9110 5.1 token; 5.5 field-value without CR, LF, NUL and other control bytes but HTAB.
+bool isFieldName(std::string_view name);
+bool isFieldValue(std::string_view value);
+
+// The fields of one message, in order, with edits as an append-only overlay: nothing is moved or freed, so that a mark
+// is an integer and going back to it is cheap. Names and values are views that live as long as the arena (or the head
+// buffer that the exchange owns). Loop thread of the exchange only.
+class FieldTable {
+public:
+    using Mark = std::uint32_t;
+
+    struct Field {
+        std::string_view name;
+        std::string_view value;
+        std::uint32_t died;  // the edit that removed it; kAlive while it stands
+        std::uint32_t born;
+        FieldId id;
+        bool parsed;  // came with the message, not by an edit
+
+        bool alive() const { return died == kAlive; }
+    };
+
+    explicit FieldTable(base::Arena& arena) : arena_(arena) {}
+
+    // As parsed: appends without copying. A head that arrives later than the marks it must yield to (an upstream's) is
+    // preceded by beginEdit().
+    void beginEdit() { ++edits_; }
+    void append(FieldId id, std::string_view name, std::string_view value);
+    // The value of the first line of that name that stands; data() == nullptr when there is none.
+    std::string_view get(std::string_view name) const;
+    std::string_view get(FieldId id) const;
+    // Edits copy name and value into the arena.
+    void set(std::string_view name, std::string_view value);
+    void add(std::string_view name, std::string_view value);
+    void remove(std::string_view name);
+    void remove(FieldId id);
+    void removeParsed();  // those that came with the message, as one edit
+    // Names that came with the message win over edits made before it came (ShenYu: upstream values replace the
+    // gateway's own of the same name).
+    void preferParsed();
+
+    Mark mark() const { return edits_; }
+    void restore(Mark mark);
+
+    // Lines that stand, in order.
+    const Field* begin() const { return fields_; }
+    const Field* end() const { return fields_ + size_; }
+    std::uint32_t count() const;             // standing ones
+    const Field* standing(std::uint32_t index) const;  // the index-th standing one, null past the end
+
+private:
+    static constexpr std::uint32_t kAlive = 0xffffffff;
+
+    void push(FieldId id, std::string_view name, std::string_view value, bool parsed);
+
+    base::Arena& arena_;
+    Field* fields_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint32_t capacity_ = 0;
+    std::uint32_t edits_ = 0;
+};
+
+}  // namespace weir::http

@@ -1,0 +1,208 @@
+#include "http/head_writer.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "base/assert.hpp"
+
+namespace weir::http {
+
+namespace {
+
+constexpr std::uint64_t bit(FieldId id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
+
+constexpr std::uint64_t kHopByHop = bit(FieldId::Connection) | bit(FieldId::KeepAlive) | bit(FieldId::ProxyConnection) |
+                                    bit(FieldId::ProxyAuthenticate) | bit(FieldId::ProxyAuthorization) |
+                                    bit(FieldId::Te) | bit(FieldId::Trailer) | bit(FieldId::TransferEncoding) |
+                                    bit(FieldId::Upgrade) | bit(FieldId::ContentLength);
+constexpr std::uint64_t kNotToUpstream = kHopByHop | bit(FieldId::Host) | bit(FieldId::Expect) |
+                                         bit(FieldId::XForwardedFor) | bit(FieldId::XForwardedHost) |
+                                         bit(FieldId::XForwardedProto);
+
+class Writer {
+public:
+    Writer(base::Arena& arena, std::size_t bound) : begin_(arena.allocateArray<char>(bound)), at_(begin_), bound_(bound) {}
+
+    void put(std::string_view text) {
+        std::memcpy(at_, text.data(), text.size());
+        at_ += text.size();
+    }
+    void put(std::uint64_t number) { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
+    void field(std::string_view name, std::string_view value) {
+        put(name);
+        put(": ");
+        put(value);
+        put("\r\n");
+    }
+    std::string_view done() {
+        WEIR_ASSERT(static_cast<std::size_t>(at_ - begin_) <= bound_);
+        return {begin_, static_cast<std::size_t>(at_ - begin_)};
+    }
+
+private:
+    char* begin_;
+    char* at_;
+    std::size_t bound_;
+};
+
+std::size_t fieldBytes(const FieldTable& fields) {
+    std::size_t bytes = 0;
+    for (const FieldTable::Field& field : fields) bytes += field.name.size() + field.value.size() + 4;
+    return bytes;
+}
+
+// Whether a Connection field of `fields` lists `name`.
+bool namedByConnection(const FieldTable& fields, std::string_view name) {
+    for (const FieldTable::Field& field : fields) {
+        if (!field.alive() || field.id != FieldId::Connection) continue;
+        std::string_view rest = field.value;
+        while (!rest.empty()) {
+            const std::size_t comma = rest.find(',');
+            std::string_view token = rest.substr(0, comma);
+            rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+            const std::size_t first = token.find_first_not_of(" \t");
+            if (first == std::string_view::npos) continue;
+            token = token.substr(first, token.find_last_not_of(" \t") - first + 1);
+            if (equalsIgnoreCase(token, name)) return true;
+        }
+    }
+    return false;
+}
+
+// Whether Connection says anything beyond close and keep-alive, so that names must be compared.
+bool connectionNamesFields(const FieldTable& fields) {
+    for (const FieldTable::Field& field : fields) {
+        if (field.alive() && field.id == FieldId::Connection && !equalsIgnoreCase(field.value, "close") &&
+            !equalsIgnoreCase(field.value, "keep-alive"))
+            return true;
+    }
+    return false;
+}
+
+void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut) {
+    const bool compare = connectionNamesFields(fields);
+    for (const FieldTable::Field& field : fields) {
+        if (!field.alive() || (leftOut & bit(field.id))) continue;
+        if (compare && field.parsed && namedByConnection(fields, field.name)) continue;
+        out.field(field.name, field.value);
+    }
+}
+
+}  // namespace
+
+std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request, const UpstreamTarget& target,
+                                  const RequestFraming& framing, std::string_view clientAddress) {
+    Writer out(arena, fieldBytes(request.fields) + request.method.size() + target.path.size() + target.query.size() +
+                          target.host.size() + request.host.size() + clientAddress.size() + 256);
+    out.put(request.method);
+    out.put(" ");
+    out.put(target.path.empty() ? std::string_view("/") : target.path);
+    if (target.query.data()) {
+        out.put("?");
+        out.put(target.query);
+    }
+    out.put(" HTTP/1.1\r\n");
+    out.field("Host", target.host);
+    copyFields(out, request.fields, kNotToUpstream);
+    out.put("X-Forwarded-For: ");
+    for (const FieldTable::Field& field : request.fields) {
+        if (!field.alive() || field.id != FieldId::XForwardedFor || field.value.empty()) continue;
+        out.put(field.value);
+        out.put(", ");
+    }
+    out.put(clientAddress);
+    out.put("\r\nX-Forwarded-Proto: http\r\n");
+    if (!request.host.empty()) out.field("X-Forwarded-Host", request.host);
+    if (framing.kind == BodyKind::Length) {
+        out.put("Content-Length: ");
+        out.put(framing.length);
+        out.put("\r\n");
+    } else if (framing.kind == BodyKind::Chunked) {
+        out.put("Transfer-Encoding: chunked\r\n");
+    }
+    out.put("\r\n");
+    return out.done();
+}
+
+std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& response, const ResponseFraming& framing) {
+    const std::string_view reason = response.reason.empty() ? reasonPhrase(response.status) : response.reason;
+    Writer out(arena, fieldBytes(response.fields) + reason.size() + 160);
+    out.put("HTTP/1.1 ");
+    out.put(static_cast<std::uint64_t>(response.status));
+    out.put(" ");
+    out.put(reason);
+    out.put("\r\n");
+    copyFields(out, response.fields, kHopByHop);
+    switch (framing.kind) {
+        case ResponseFraming::Kind::Length:
+            out.put("Content-Length: ");
+            out.put(framing.length);
+            out.put("\r\n");
+            break;
+        case ResponseFraming::Kind::Chunked: out.put("Transfer-Encoding: chunked\r\n"); break;
+        case ResponseFraming::Kind::UntilClose:
+        case ResponseFraming::Kind::None: break;
+    }
+    if (framing.close) out.put("Connection: close\r\n");
+    else if (framing.sayKeepAlive) out.put("Connection: keep-alive\r\n");
+    out.put("\r\n");
+    return out.done();
+}
+
+std::string_view writeChunkSize(char* out, std::uint64_t size) {
+    char* end = std::to_chars(out, out + 16, size, 16).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    return {out, static_cast<std::size_t>(end - out)};
+}
+
+std::string_view reasonPhrase(int status) {
+    switch (status) {
+        case 200: return "OK";
+        case 201: return "Created";
+        case 202: return "Accepted";
+        case 203: return "Non-Authoritative Information";
+        case 204: return "No Content";
+        case 205: return "Reset Content";
+        case 206: return "Partial Content";
+        case 300: return "Multiple Choices";
+        case 301: return "Moved Permanently";
+        case 302: return "Found";
+        case 303: return "See Other";
+        case 304: return "Not Modified";
+        case 307: return "Temporary Redirect";
+        case 308: return "Permanent Redirect";
+        case 400: return "Bad Request";
+        case 401: return "Unauthorized";
+        case 402: return "Payment Required";
+        case 403: return "Forbidden";
+        case 404: return "Not Found";
+        case 405: return "Method Not Allowed";
+        case 406: return "Not Acceptable";
+        case 407: return "Proxy Authentication Required";
+        case 408: return "Request Timeout";
+        case 409: return "Conflict";
+        case 410: return "Gone";
+        case 411: return "Length Required";
+        case 412: return "Precondition Failed";
+        case 413: return "Content Too Large";
+        case 414: return "URI Too Long";
+        case 415: return "Unsupported Media Type";
+        case 416: return "Range Not Satisfiable";
+        case 417: return "Expectation Failed";
+        case 421: return "Misdirected Request";
+        case 422: return "Unprocessable Content";
+        case 426: return "Upgrade Required";
+        case 429: return "Too Many Requests";
+        case 431: return "Request Header Fields Too Large";
+        case 500: return "Internal Server Error";
+        case 501: return "Not Implemented";
+        case 502: return "Bad Gateway";
+        case 503: return "Service Unavailable";
+        case 504: return "Gateway Timeout";
+        case 505: return "HTTP Version Not Supported";
+        default: return "";
+    }
+}
+
+}  // namespace weir::http

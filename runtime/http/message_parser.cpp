@@ -1,0 +1,373 @@
+#include "http/message_parser.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+#include <boost/beast/http/basic_parser.hpp>
+
+#include "http/chunk_decoder.hpp"
+#include "http/head_scan.hpp"
+#include "http/request_target.hpp"
+
+namespace weir::http {
+
+namespace {
+
+namespace beast = boost::beast;
+
+constexpr std::uint64_t kMaxLength = std::numeric_limits<std::int64_t>::max();
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
+// Takes the next element off a comma-separated list that is not empty; data() of the rest is null at the end.
+std::string_view takeElement(std::string_view& list) {
+    const std::size_t comma = list.find(',');
+    const std::string_view element = trimmed(list.substr(0, comma));
+    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+    return element;
+}
+
+bool readLength(std::string_view text, std::uint64_t& length) {
+    length = 0;
+    for (char c : text) {
+        if (c < '0' || c > '9' || length > kMaxLength / 10) return false;
+        length = length * 10 + static_cast<unsigned>(c - '0');
+    }
+    return !text.empty() && length <= kMaxLength;
+}
+
+// Only "chunked" will do: another coding may be known to somebody else (501), anything malformed is 400.
+ParseError checkCoding(std::string_view value) {
+    if (equalsIgnoreCase(value, "chunked")) return {};
+    bool unknown = false;
+    while (value.data()) {
+        const std::string_view coding = takeElement(value);
+        if (!isFieldName(coding)) return {400, "Transfer-Encoding malformed"};
+        unknown = unknown || !equalsIgnoreCase(coding, "chunked");
+    }
+    if (unknown) return {501, "unknown transfer coding"};
+    return {400, "chunked twice"};
+}
+
+// What the field lines say about framing and persistence.
+struct Framing {
+    std::string_view host;    // these two: data() == nullptr without one
+    std::string_view coding;
+    std::uint64_t length = 0;
+    bool hasLength = false;
+    bool close = false;
+    bool keepAlive = false;
+    bool expectContinue = false;
+
+    bool chunked() const { return coding.data() != nullptr; }
+    bool persists(int version) const { return !close && (version >= 11 || keepAlive); }
+
+    void noteConnection(std::string_view list) {
+        while (list.data()) {
+            const std::string_view option = takeElement(list);
+            close = close || equalsIgnoreCase(option, "close");
+            keepAlive = keepAlive || equalsIgnoreCase(option, "keep-alive");
+        }
+    }
+
+    // What RFC 9112 6.1 and 6.3 say of both sides' messages.
+    ParseError check(int version) const {
+        if (!chunked()) return {};
+        if (version < 11) return {400, "Transfer-Encoding in HTTP/1.0"};
+        if (hasLength) return {400, "Transfer-Encoding with Content-Length"};
+        return checkCoding(coding);
+    }
+};
+
+std::string_view wording(const beast::error_code& code) {
+    using beast::http::error;
+    switch (static_cast<error>(code.value())) {
+    case error::bad_method: return "method malformed";
+    case error::bad_target: return "request target malformed";
+    case error::bad_version: return "first line malformed";
+    case error::bad_status: return "status code malformed";
+    case error::bad_reason: return "reason phrase malformed";
+    case error::bad_field: return "header name malformed";
+    case error::bad_value: return "header value malformed";
+    case error::bad_line_ending: return "bare CR in the head";
+    case error::bad_content_length:
+    case error::multiple_content_length: return "Content-Length malformed";
+    case error::bad_transfer_encoding: return "Transfer-Encoding malformed";
+    default: return "head malformed";
+    }
+}
+
+// Beast on one whole head, which HeadScan has found: it lives for one feed and sees neither body nor trailers.
+template <bool isRequest>
+class HeadReader final : public beast::http::basic_parser<isRequest> {
+public:
+    explicit HeadReader(FieldTable& fields) : fields_(fields) {
+        this->header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScan has limited it
+        this->body_limit(boost::none);
+    }
+
+    // Bytes of the head up to the end of a line; several calls must make it whole.
+    ParseError read(const char* data, std::size_t size) {
+        beast::error_code error;
+        this->put(boost::asio::const_buffer(data, size), error);
+        if (refusal_) return refusal_;
+        if (error && error != beast::http::error::need_more) return {400, wording(error)};
+        return {};
+    }
+
+    std::string_view method, target;  // requests
+    std::string_view reason;          // responses
+    int status = 0;
+    int version = 11;
+    Framing framing;
+
+private:
+    static std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+    void refuse(std::string_view why, beast::error_code& error) {
+        refusal_ = {400, why};
+        error = beast::http::error::bad_value;
+    }
+
+    void on_request_impl(beast::http::verb, beast::string_view theMethod, beast::string_view theTarget, int theVersion,
+                         beast::error_code&) override {
+        method = view(theMethod);
+        target = view(theTarget);
+        version = theVersion;
+    }
+
+    void on_response_impl(int theStatus, beast::string_view theReason, int theVersion, beast::error_code&) override {
+        status = theStatus;
+        reason = view(theReason);
+        version = theVersion;
+    }
+
+    void on_field_impl(beast::http::field, beast::string_view theName, beast::string_view theValue,
+                       beast::error_code& error) override {
+        const std::string_view name = view(theName);
+        const std::string_view value = view(theValue);
+        const FieldId id = fieldId(name);
+        switch (id) {
+        case FieldId::ContentLength: {
+            std::uint64_t length;
+            if (!readLength(value, length)) return refuse("Content-Length malformed", error);
+            if (framing.hasLength) {
+                if (isRequest || length != framing.length) return refuse("Content-Length twice", error);
+                return;  // an upstream's equal twin: one line is enough
+            }
+            framing.hasLength = true;
+            framing.length = length;
+            break;
+        }
+        case FieldId::TransferEncoding:
+            if (framing.chunked()) return refuse("Transfer-Encoding twice", error);
+            framing.coding = value;
+            break;
+        case FieldId::Host:
+            if (isRequest && framing.host.data()) return refuse("Host twice", error);
+            framing.host = value;
+            break;
+        case FieldId::Connection:
+            framing.noteConnection(value);
+            break;
+        case FieldId::Expect:
+            framing.expectContinue = framing.expectContinue || equalsIgnoreCase(value, "100-continue");
+            break;
+        default:
+            break;
+        }
+        fields_.append(id, name, value);
+    }
+
+    // Nothing to do: the head is all it gets.
+    void on_header_impl(beast::error_code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, beast::error_code&) override {}
+    std::size_t on_body_impl(beast::string_view, beast::error_code&) override { return 0; }
+    void on_chunk_header_impl(std::uint64_t, beast::string_view, beast::error_code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view, beast::error_code&) override { return 0; }
+    void on_finish_impl(beast::error_code&) override {}
+
+    FieldTable& fields_;
+    ParseError refusal_;
+};
+
+// What both parsers keep between feeds.
+struct Message {
+    Message(bool request, const ParseLimits& limits) : scan(request, limits), chunks(limits) {}
+
+    void beginBody(BodyKind kind, std::uint64_t length) {
+        body = kind;
+        left = length;
+        headDone = true;
+        done = kind == BodyKind::None || (kind == BodyKind::Length && length == 0);
+    }
+
+    void readBody(char* data, std::size_t size, Fed& fed) {
+        if (done) return;
+        if (body == BodyKind::Chunked) {
+            const ChunkDecoder::Step step = chunks.decode(data, size);
+            error = step.error;
+            done = chunks.done();
+            fed.body = step.data;
+            fed.consumed += step.consumed;
+            return;
+        }
+        if (body == BodyKind::Length) {
+            size = static_cast<std::size_t>(std::min<std::uint64_t>(left, size));
+            left -= size;
+            done = left == 0;
+        }
+        fed.body = {data, size};
+        fed.consumed += size;
+    }
+
+    HeadScan scan;
+    ChunkDecoder chunks;
+    std::uint64_t left = 0;  // of a Length body
+    ParseError error;
+    BodyKind body = BodyKind::None;
+    bool headDone = false;
+    bool done = false;
+};
+
+Fed refused(const ParseError& error) {
+    Fed fed;
+    fed.error = error;
+    return fed;
+}
+
+template <class Core>
+Fed feedMessage(Core& core, char* data, std::size_t size) {
+    Fed fed;
+    if (!core.error && !core.headDone) {
+        core.error = core.scan.scan(data, size);
+        if (!core.error && core.scan.complete()) {
+            core.error = core.readHead(data);
+            fed.consumed = core.scan.end();
+        }
+    }
+    if (!core.error && core.headDone) core.readBody(data + fed.consumed, size - fed.consumed, fed);
+    if (core.error) return refused(core.error);
+    fed.head = core.headDone;
+    fed.done = core.done;
+    return fed;
+}
+
+}  // namespace
+
+struct RequestParser::Core : Message {
+    Core(RequestHead& theHead, base::Arena& theArena, const ParseLimits& limits)
+        : Message(true, limits), head(theHead), arena(theArena) {}
+
+    ParseError readHead(const char* data) {
+        HeadReader<true> reader(head.fields);
+        if (const ParseError bad = reader.read(data + scan.start(), scan.end() - scan.start())) return bad;
+        if (!reader.is_header_done()) return {400, "head malformed"};
+        const Framing& framing = reader.framing;
+        head.method = reader.method;
+        head.target = reader.target;
+        head.version = reader.version;
+        head.host = framing.host;
+        if (head.method == "CONNECT") return {405, "CONNECT"};
+        if (!head.host.data() && head.version >= 11) return {400, "Host missing"};
+        if (head.host.data() && !isAuthority(head.host)) return {400, "Host malformed"};
+        if (const ParseError bad = settleTarget(head, arena)) return bad;
+        if (const ParseError bad = framing.check(head.version)) return bad;
+
+        head.body = framing.chunked() ? BodyKind::Chunked : framing.hasLength ? BodyKind::Length : BodyKind::None;
+        head.contentLength = framing.length;
+        head.keepAlive = framing.persists(head.version);
+        beginBody(head.body, head.contentLength);
+        head.expectContinue = framing.expectContinue && head.version >= 11 && !done;
+        return {};
+    }
+
+    RequestHead& head;
+    base::Arena& arena;
+};
+
+struct ResponseParser::Core : Message {
+    Core(ResponseHead& theHead, const ParseLimits& limits, bool answersHead)
+        : Message(false, limits), head(theHead), forHead(answersHead) {}
+
+    ParseError readHead(const char* data) {
+        HeadReader<false> reader(head.fields);
+        if (const ParseError bad = readWith(reader, data)) return bad;
+        if (!reader.is_header_done()) return {400, "head malformed"};
+        const Framing& framing = reader.framing;
+        head.status = reader.status;
+        head.reason = reader.reason.empty() ? "" : reader.reason;
+        head.version = reader.version;
+        if (head.status < 100) return {400, "status code below 100"};
+        if (const ParseError bad = framing.check(head.version)) return bad;
+        if (head.status < 200 && (framing.length > 0 || framing.chunked())) return {400, "1xx with a body"};
+
+        const bool bodiless = forHead || head.status < 200 || head.status == 204 || head.status == 304;
+        head.body = bodiless            ? BodyKind::None
+                    : framing.chunked() ? BodyKind::Chunked
+                    : framing.hasLength ? BodyKind::Length
+                                        : BodyKind::UntilClose;
+        head.hasLength = framing.hasLength;
+        head.contentLength = framing.length;
+        head.keepAlive = framing.persists(head.version) && head.body != BodyKind::UntilClose;
+        beginBody(head.body, head.contentLength);
+        return {};
+    }
+
+    ParseError readWith(HeadReader<false>& reader, const char* data) const {
+        constexpr std::string_view kBare = "HTTP/1.1 200\r\n";
+        if (scan.startEnd() != kBare.size()) return reader.read(data, scan.end());
+        // Neither reason nor the blank before it: many servers do this, Beast refuses it, so it gets the blank.
+        std::array<char, kBare.size() + 1> line;
+        std::memcpy(line.data(), data, kBare.size() - 2);
+        std::memcpy(line.data() + kBare.size() - 2, " \r\n", 3);
+        if (const ParseError bad = reader.read(line.data(), line.size())) return bad;
+        return reader.read(data + kBare.size(), scan.end() - kBare.size());
+    }
+
+    ResponseHead& head;
+    const bool forHead;
+};
+
+// The arena runs no destructors.
+static_assert(std::is_trivially_destructible_v<RequestParser> && std::is_trivially_destructible_v<ResponseParser>);
+
+RequestParser* RequestParser::make(base::Arena& arena, RequestHead& head, const ParseLimits& limits) {
+    static_assert(std::is_trivially_destructible_v<Core>);
+    auto* core = new (arena.allocate(sizeof(Core))) Core(head, arena, limits);
+    return new (arena.allocate(sizeof(RequestParser))) RequestParser(core);
+}
+
+Fed RequestParser::feed(char* data, std::size_t size) { return feedMessage(*core_, data, size); }
+
+ResponseParser* ResponseParser::make(base::Arena& arena, ResponseHead& head, const ParseLimits& limits, bool forHead) {
+    static_assert(std::is_trivially_destructible_v<Core>);
+    auto* core = new (arena.allocate(sizeof(Core))) Core(head, limits, forHead);
+    return new (arena.allocate(sizeof(ResponseParser))) ResponseParser(core);
+}
+
+Fed ResponseParser::feed(char* data, std::size_t size) {
+    Fed fed = feedMessage(*core_, data, size);
+    if (fed.error) fed.error.status = 502;
+    return fed;
+}
+
+Fed ResponseParser::finish() {
+    Core& core = *core_;
+    if (!core.error && core.headDone && core.body == BodyKind::UntilClose) core.done = true;
+    if (!core.error && !core.done) core.error = {502, "closed before the message was complete"};
+    if (core.error) return refused({502, core.error.reason});
+    Fed fed;
+    fed.head = fed.done = true;
+    return fed;
+}
+
+}  // namespace weir::http
