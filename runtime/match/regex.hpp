@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace re2 {
+class RE2;
+}
+
+namespace weir::match {
+
+// A regular expression of the RE2 syntax that matches whole texts, in time linear in the text. '.' matches every
+// character. What only Java's syntax has (look-around, back references, possessive quantifiers, class intersection)
+// is refused when it is compiled. Matching may be done by any thread; RE2 keeps a cache of states behind a lock and
+// may allocate in it, so conditions without an expression never come here.
+class Regex {
+public:
+    // `position`: where `expression` begins in the operator's text, counted from 1, for the message.
+    static base::Result<Regex> compile(std::string_view expression, std::size_t position = 1);
+    Regex(Regex&&) noexcept;
+    Regex& operator=(Regex&&) noexcept;
+    ~Regex();
+
+    bool matches(std::string_view text) const noexcept;
+    int captureGroups() const;
+
+    // `literal` as an expression that matches just it.
+    static std::string quote(std::string_view literal);
+
+private:
+    explicit Regex(std::unique_ptr<const re2::RE2> compiled);
+
+    std::unique_ptr<const re2::RE2> compiled_;
+};
+
+}  // namespace weir::match

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "match/regex.hpp"
+
+namespace weir::match {
+
+// One segment of a path pattern, the part Ant and Spring's PathPattern share: literals mixed with `?` (one character),
+// `*` and `{name}` (any run of characters, also none) and `{name:regex}` (a run the expression matches in full). Braces
+// that are empty or do not close are literals. Immutable; matching takes time linear in pattern times segment.
+class SegmentPattern {
+public:
+    // `position`: where `text` begins in the whole pattern, counted from 1, for messages.
+    static base::Result<SegmentPattern> compile(std::string_view text, std::size_t position = 1);
+
+    bool matches(std::string_view segment) const noexcept;
+    int captureGroups() const { return regex_ ? regex_->captureGroups() : 0; }
+
+    // The index of the '}' that closes the '{' at `open`, seen past nested pairs and escapes; npos if none does.
+    static std::size_t closingBrace(std::string_view text, std::size_t open);
+
+private:
+    SegmentPattern() = default;
+
+    std::string glob_;       // variables as '*'; the text itself when literal
+    bool literal_ = true;
+    std::optional<Regex> regex_;  // set when a variable has an expression; then it alone decides
+};
+
+}  // namespace weir::match
