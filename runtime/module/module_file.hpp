@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "module/manifest.hpp"
+
+namespace weir::module {
+
+// A module's file, read whole and checked: what a later write to the same path does is of no concern.
+struct ModuleFile {
+    std::string bytes;
+    Manifest manifest;
+};
+
+// Reads a regular file (symlinks are followed) of at most 512 MiB; nothing is loaded or run. The error's origin is the
+// path.
+base::Result<ModuleFile> readModuleFile(const std::filesystem::path& path);
+
+struct FoundModule {
+    std::filesystem::path file;
+    Manifest manifest;
+};
+
+struct FoundModules {
+    std::vector<FoundModule> modules;   // by file name; ids are unique
+    std::vector<base::Error> problems;  // files that are no module, a second file with one id, an unreadable directory
+};
+
+// Every *.so directly in `directory`, dot files not.
+FoundModules findModules(const std::filesystem::path& directory);
+
+}  // namespace weir::module

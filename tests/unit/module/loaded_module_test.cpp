@@ -1,0 +1,150 @@
+#include "module/loaded_module.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "fixtures/fixture_files.hpp"
+#include "support/catch.hpp"
+#include "support/temp_directory.hpp"
+
+using namespace weir::module;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::unique_ptr<StagingDirectory> makeStaging() {
+    auto staging = StagingDirectory::create();
+    REQUIRE(staging);
+    return std::move(staging).value();
+}
+
+bool isMapped(const fs::path& file) {
+    std::ifstream maps("/proc/self/maps");
+    const std::string text((std::istreambuf_iterator<char>(maps)), {});
+    return text.find(file.string()) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a staging directory is private and goes away with its files") {
+    fs::path path;
+    {
+        const auto staging = makeStaging();
+        path = staging->path();
+        struct stat status {};
+        REQUIRE(::stat(path.c_str(), &status) == 0);
+        CHECK((status.st_mode & 0777) == 0700);
+        const auto first = staging->write("m", "bytes");
+        const auto second = staging->write("m", "bytes");
+        REQUIRE(first);
+        REQUIRE(second);
+        CHECK(*first != *second);
+        CHECK(fs::file_size(*first) == 5);
+    }
+    CHECK_FALSE(fs::exists(path));
+}
+
+TEST_CASE("a loaded module shows its tables and is gone when destroyed") {
+    const auto staging = makeStaging();
+    auto loaded = LoadedModule::load(fixtureFile("fixture"), *staging);
+    if (!loaded) FAIL(loaded.error().text());
+    const fs::path staged = (*loaded)->stagedFile();
+    CHECK(staged.parent_path() == staging->path());
+    CHECK(isMapped(staged));
+
+    LoadedModule& fixture = **loaded;
+    CHECK(fixture.file() == fixtureFile("fixture"));
+    CHECK(fixture.manifest().id == "fixture");
+    CHECK(fixture.manifest().find("Plugin", "alpha")->fields.find("rule")->items().at(0).find("default")->text() ==
+          "a;b [c] \"d\" \\ é");
+    REQUIRE(fixture.plugins().size() == 2);
+    REQUIRE(fixture.findPlugin("beta") != nullptr);
+    CHECK(fixture.findPlugin("beta")->enter(nullptr, nullptr, nullptr, nullptr) == WEIR_FORWARD);
+    CHECK(fixture.findPlugin("pick") == nullptr);
+    REQUIRE(fixture.loadBalancers().size() == 1);
+    CHECK(fixture.findLoadBalancer("pick")->pick(nullptr, nullptr) == 0);
+
+    loaded->reset();
+    CHECK_FALSE(isMapped(staged));
+    CHECK_FALSE(fs::exists(staged));
+}
+
+TEST_CASE("two generations of one file live side by side") {
+    const auto staging = makeStaging();
+    const auto first = LoadedModule::load(fixtureFile("fixture"), *staging);
+    const auto second = LoadedModule::load(fixtureFile("fixture"), *staging);
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(first.value()->findPlugin("alpha") != second.value()->findPlugin("alpha"));
+}
+
+TEST_CASE("a file that is overwritten after loading harms nothing") {
+    weir::support::TempDirectory directory;
+    const auto staging = makeStaging();
+    fs::copy_file(fixtureFile("fixture"), directory.path() / "m.so");
+    auto loaded = LoadedModule::load(directory.path() / "m.so", *staging);
+    REQUIRE(loaded);
+    std::ofstream(directory.path() / "m.so") << "x";
+    CHECK((*loaded)->findPlugin("alpha")->enter(nullptr, nullptr, nullptr, nullptr) == WEIR_FORWARD);
+}
+
+TEST_CASE("a resident module stays mapped, its file does not stay") {
+    const auto staging = makeStaging();
+    auto loaded = LoadedModule::load(fixtureFile("resident"), *staging);
+    REQUIRE(loaded);
+    CHECK((*loaded)->manifest().unload == Unload::Resident);
+    const fs::path staged = (*loaded)->stagedFile();
+    loaded->reset();
+    CHECK(isMapped(staged));
+    CHECK_FALSE(fs::exists(staged));
+}
+
+TEST_CASE("a module that breaks the contract is refused with the reason and leaves nothing behind") {
+    struct Row {
+        const char* fixture;
+        const char* from;  // of the manifest
+        const char* with;
+        const char* message;
+    };
+    const Row rows[] = {
+        {"other-abi", "", "", "it is built for ABI 9, this gateway has ABI 1"},
+        {"other-abi", "\"abi\":9", "\"abi\":1", "it is built for ABI 9, this gateway has ABI 1"},
+        {"small-table", "", "", "the table of Plugin[0] has 40 bytes, expected 88 or more"},
+        {"no-enter", "", "", "the table of Plugin[0] \"alpha\" lacks a required function"},
+        {"fixture", "\"key\":\"alpha\"", "\"key\":\"alphx\"",
+         "it has Plugin \"alpha\", which its manifest does not name"},
+        {"fixture", "\"Plugin\",\"key\":\"beta\"", "\"Future\",\"key\":\"beta\"",
+         "its manifest promises 1 of Plugin, but it has 2"},
+        {"fixture", "\"LoadBalancer\"", "\"LoadBalanceX\"", "its manifest promises 0 of LoadBalancer, but it has 1"},
+        {"fixture", "\"schema\":1", "\"schema\":2", "manifest: schema must be a whole number from 1 to 1, not 2"},
+    };
+    for (const Row& row : rows) {
+        weir::support::TempDirectory directory;
+        const auto staging = makeStaging();
+        const fs::path file = directory.path() / "m.so";
+        copyPatched(row.fixture, file, row.from, row.with);
+        const auto loaded = LoadedModule::load(file, *staging);
+        INFO(row.message);
+        REQUIRE_FALSE(loaded);
+        INFO(loaded.error().text());
+        CHECK(loaded.error().origin == file.string());
+        CHECK(loaded.error().message.find(row.message) == 0);
+        CHECK(fs::is_empty(staging->path()));
+        CHECK_FALSE(isMapped(staging->path()));
+    }
+}
+
+TEST_CASE("a module cut short is refused before the dynamic loader sees it") {
+    weir::support::TempDirectory directory;
+    const auto staging = makeStaging();
+    const fs::path file = directory.path() / "m.so";
+    fs::copy_file(fixtureFile("fixture"), file);
+    fs::resize_file(file, 4096);
+    const auto loaded = LoadedModule::load(file, *staging);
+    REQUIRE_FALSE(loaded);
+    CHECK(loaded.error().message.find("the file is cut short") != std::string::npos);
+}
