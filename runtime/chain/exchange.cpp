@@ -1,0 +1,532 @@
+#include "chain/exchange.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
+#include "chain/error_reply.hpp"
+#include "chain/request_subject.hpp"
+#include "chain/worker_pool.hpp"
+
+namespace weir::chain {
+
+namespace {
+
+// A deadline finer than the loop's tick is rounded up: never early.
+net::Milliseconds toMilliseconds(std::uint64_t ns) {
+    return std::chrono::ceil<net::Milliseconds>(std::chrono::nanoseconds(ns));
+}
+
+weir_event makeEvent(std::uint32_t kind, std::int32_t status, std::string_view data = {}) {
+    return {sizeof(weir_event), kind, 0, status, {data.data(), data.size()}};
+}
+
+}  // namespace
+
+// ---- Life ----
+
+Exchange* Exchange::make(LoopContext& loop, Carrier& carrier) {
+    static_assert(sizeof(Exchange) < base::ChunkPool::kChunkSize / 4);
+    void* chunk = loop.chunks.take();
+    return new (chunk) Exchange(loop, carrier, chunk);
+}
+
+void Exchange::destroy(Exchange* exchange) {
+    LoopContext& loop = exchange->loop_;
+    void* chunk = exchange->chunk_;
+    exchange->~Exchange();
+    loop.chunks.give(chunk);
+}
+
+Exchange::Exchange(LoopContext& loop, Carrier& carrier, void* chunk)
+    : Arena(loop.chunks, chunk, sizeof(Exchange)),
+      request(*this),
+      response(*this),
+      loop_(loop),
+      carrier_(carrier),
+      chunk_(chunk),
+      rpc_(rpcBit("http")),
+      sleepTimer_(&Exchange::onSleepOver, this) {}
+
+Exchange::~Exchange() {
+    WEIR_ASSERT(!top_ && (phase_ == Phase::Over || phase_ == Phase::Idle));
+    while (spare_) {
+        Entered* next = spare_->below;
+        spare_->~Entered();
+        spare_ = next;
+    }
+    if (pin_) loop_.unpin(*pin_);
+}
+
+void Exchange::start() {
+    WEIR_ASSERT(phase_ == Phase::Idle);
+    pin_ = &loop_.pin();
+    finished_ = allocateArray<const ChainEntry*>(pin_->snapshot->chain.size());
+    phase_ = Phase::Forward;
+    advance();
+}
+
+// ---- The walk ----
+
+// Runs until the chain waits for something or is over. Everything a plugin does synchronously is taken up here, after it
+// has returned: no plugin call is ever nested in another.
+void Exchange::advance() {
+    WEIR_ASSERT(!advancing_);
+    advancing_ = true;
+    for (;;) {
+        if (phase_ == Phase::Forward) {
+            stepForward();
+        } else if (phase_ == Phase::Return) {
+            if (!top_) break;
+            resumeTop(makeEvent(WEIR_EVENT_RETURNED, failed_ ? WEIR_NEXT_FAILED : WEIR_NEXT_OK));
+        } else if (eventReady_) {
+            eventReady_ = false;
+            resumeTop(event_);
+        } else {
+            advancing_ = false;
+            return;
+        }
+    }
+    advancing_ = false;
+    phase_ = Phase::Committed;
+    carrier_.commit(*this);  // may end the exchange
+}
+
+void Exchange::stepForward() {
+    const std::vector<ChainEntry>& chain = pin_->snapshot->chain;
+    if (position_ == chain.size()) {
+        phase_ = Phase::Return;
+        return;
+    }
+    const ChainEntry& entry = chain[position_++];
+    if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) return;
+    weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
+    if (entry.matches && !choose(entry, match)) return;
+    rememberFinished(entry);
+    weir_outcome outcome{};
+    replied_ = false;
+    inPlugin_ = true;
+    const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
+    inPlugin_ = false;
+    answered(entry, answer, outcome);
+}
+
+// Selector and rule for a plugin; false: it is not entered (and an error reply may have ended the walk).
+bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
+    match::Choice choice{match::Choice::NoSelector, nullptr, nullptr};
+    if (entry.matcher) choice = entry.matcher->choose(RequestSubject(*this));
+    if (choice.outcome == match::Choice::Matched) {
+        const match::Selector& selector = *choice.selector;
+        match.selector = selector.handle;
+        match.selector_id = {selector.id.data(), selector.id.size()};
+        match.rule = choice.rule ? choice.rule->handle : selector.defaultRule;
+        if (choice.rule) match.rule_id = {choice.rule->id.data(), choice.rule->id.size()};
+        return true;
+    }
+    if (entry.unmatchedError) {
+        const bool noSelector = choice.outcome == match::Choice::NoSelector;
+        replyError(404, noSelector ? kSelectorNotFoundCode : kRuleNotFoundCode,
+                   noSelector ? entry.noSelector : entry.noRule);
+        phase_ = Phase::Return;
+    }
+    return false;
+}
+
+// What enter() said.
+void Exchange::answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome) {
+    switch (answer) {
+        case WEIR_FORWARD:
+            if (operation_ != Operation::None) cancelOperation();
+            if (outcome.frame) {
+                push(entry, outcome.frame);
+                walkFrom(*top_, outcome.deadline_ns);
+            }
+            return;
+        case WEIR_SUSPENDED:
+            if (!outcome.frame) return misbehaved(entry, "suspended without a frame");
+            push(entry, outcome.frame);
+            return wait(entry);
+        case WEIR_REPLY:
+        case WEIR_DONE: return ended(entry, false);
+        case WEIR_FAILED: return failed(entry);
+        default: return misbehaved(entry, "gave an unknown answer");
+    }
+}
+
+// What resume() of the top frame said.
+void Exchange::resumed(Entered& top, std::int32_t answer, const weir_outcome& outcome) {
+    const ChainEntry& entry = *top.entry;
+    switch (answer) {
+        case WEIR_FORWARD:
+            if (operation_ != Operation::None) cancelOperation();
+            if (top.forwarded && !replayable())
+                return schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_NOT_REPLAYABLE, {});
+            // A second walk begins where the first did; after a timeout that is so already, and the plugin's edits
+            // since then are kept.
+            if (top.forwarded && !top.restored) {
+                carrier_.cancelCall(*this);
+                restore(top.mark);
+            }
+            return walkFrom(top, outcome.deadline_ns);
+        case WEIR_SUSPENDED: return wait(entry);
+        case WEIR_REPLY:
+        case WEIR_DONE: {
+            const bool forwarded = top.forwarded;
+            pop();
+            return ended(entry, forwarded);
+        }
+        case WEIR_FAILED: pop(); return failed(entry);
+        default: dropTop(); return misbehaved(entry, "gave an unknown answer");
+    }
+}
+
+void Exchange::resumeTop(const weir_event& event) {
+    Entered& top = *top_;
+    if (event.kind == WEIR_EVENT_RETURNED) top.deadline.disarm();
+    weir_outcome outcome{};
+    replied_ = false;
+    inPlugin_ = true;
+    const std::int32_t answer = top.entry->table->resume(top.entry->plugin, this, top.frame, &event, &outcome);
+    inPlugin_ = false;
+    resumed(top, answer, outcome);
+}
+
+void Exchange::wait(const ChainEntry& entry) {
+    if (operation_ == Operation::None && !eventReady_) {
+        dropTop();
+        return misbehaved(entry, "suspended without an operation");
+    }
+    phase_ = Phase::Waiting;
+}
+
+// `top` has called next(): enter what is behind it.
+void Exchange::walkFrom(Entered& top, std::uint64_t deadlineNs) {
+    saveMark(top.mark);
+    top.forwarded = true;
+    top.restored = false;
+    failed_ = false;
+    position_ = top.next;
+    phase_ = Phase::Forward;
+    if (deadlineNs) top.deadline.arm(loop_.events, toMilliseconds(deadlineNs));
+}
+
+// A plugin is through, its frame is gone.
+void Exchange::ended(const ChainEntry& entry, bool forwarded) {
+    if (operation_ != Operation::None) cancelOperation();
+    phase_ = Phase::Return;
+    if (replied_) {
+        failed_ = false;
+    } else if (!forwarded) {
+        misbehaved(entry, "ended the chain without a reply");
+    }
+}
+
+void Exchange::failed(const ChainEntry& entry) {
+    if (operation_ != Operation::None) cancelOperation();
+    Failure failure{500, kInternalCode, "no reason given"};
+    if (hasFailure_) failure = failure_;
+    hasFailure_ = false;
+    if (failure.code == kInternalCode) {
+        base::logError("plugin '" + entry.key + "' failed: " + std::string(failure.text) + " (" +
+                       std::string(request.method) + " " + std::string(request.path) + ", request " +
+                       std::string(requestId) + ")");
+        failure.text = kInternalMessage;  // what a plugin's exception says is for the log, not for the client
+    }
+    replyError(failure.status, failure.code, failure.text);
+    failed_ = true;
+    phase_ = Phase::Return;
+}
+
+// It broke the contract.
+void Exchange::misbehaved(const ChainEntry& entry, std::string_view what) {
+    noteFailure(500, kInternalCode, what);
+    failed(entry);
+}
+
+void Exchange::schedule(std::uint32_t kind, std::int32_t status, std::string_view data) {
+    event_ = makeEvent(kind, status, data);
+    eventReady_ = true;
+    phase_ = Phase::Waiting;
+}
+
+// ---- Frames ----
+
+void Exchange::push(const ChainEntry& entry, weir_frame* frame) {
+    Entered* entered = spare_;
+    if (entered) {
+        spare_ = entered->below;
+    } else {
+        entered = new (allocate(sizeof(Entered))) Entered(*this);
+    }
+    entered->entry = &entry;
+    entered->frame = frame;
+    entered->below = top_;
+    entered->next = position_;
+    entered->forwarded = false;
+    entered->restored = false;
+    top_ = entered;
+}
+
+void Exchange::pop() {
+    Entered* entered = top_;
+    entered->deadline.disarm();
+    top_ = entered->below;
+    entered->below = spare_;
+    spare_ = entered;
+}
+
+void Exchange::dropTop() {
+    top_->entry->table->drop(top_->entry->plugin, this, top_->frame);
+    pop();
+}
+
+void Exchange::rememberFinished(const ChainEntry& entry) {
+    if (!entry.table->finished) return;
+    for (std::uint32_t i = 0; i < finishedCount_; ++i)
+        if (finished_[i] == &entry) return;  // entered before, in an earlier walk
+    finished_[finishedCount_++] = &entry;
+}
+
+// ---- Operations ----
+
+weir_operation Exchange::begin(Operation kind) {
+    if (!inPlugin_ || operation_ != Operation::None) return 0;  // one at a time, from enter or resume only
+    operation_ = kind;
+    operationId_ = loop_.nextOperation();
+    return operationId_;
+}
+
+weir_operation Exchange::startUpstreamCall() {
+    const weir_operation id = begin(Operation::Call);
+    if (id) carrier_.startCall(*this, id);
+    return id;
+}
+
+weir_operation Exchange::startReadBody(std::size_t limit) {
+    const weir_operation id = begin(Operation::Body);
+    if (!id) return 0;
+    switch (bodyState) {
+        case BodyState::Absent: complete(id, WEIR_OK, {"", 0}); break;
+        case BodyState::Buffered:
+            complete(id, bufferedBody.size() > limit ? WEIR_TOO_LARGE : WEIR_OK, bufferedBody);
+            break;
+        case BodyState::Taken: complete(id, WEIR_IO); break;
+        case BodyState::Streaming: carrier_.readBody(*this, id, limit); break;
+    }
+    return id;
+}
+
+weir_operation Exchange::startSleep(std::uint64_t ns) {
+    const weir_operation id = begin(Operation::Sleep);
+    if (id) sleepTimer_.arm(loop_.events, toMilliseconds(ns));
+    return id;
+}
+
+void Exchange::onSleepOver(void* self) {
+    auto& exchange = *static_cast<Exchange*>(self);
+    exchange.complete(exchange.operationId_, WEIR_OK);
+}
+
+weir_operation Exchange::startOffload(void (*work)(void*), void* arg) {
+    const weir_operation id = begin(Operation::Offload);
+    if (!id) return 0;
+    offload_ = std::make_shared<Exchange*>(this);
+    const bool taken = loop_.workers.submit([waiting = offload_, events = &loop_.events, work, arg, id] {
+        work(arg);
+        events->post([waiting, id] {
+            if (*waiting) (*waiting)->complete(id, WEIR_OK);
+        });
+    });
+    if (taken) return id;
+    offload_.reset();
+    operation_ = Operation::None;
+    operationId_ = 0;
+    return 0;
+}
+
+void Exchange::complete(weir_operation operation, std::int32_t status, std::string_view data) {
+    if (operation == 0 || operation != operationId_) return;  // cancelled meanwhile
+    if (operation_ == Operation::Call) callResult = static_cast<weir_call>(status);
+    if (operation_ == Operation::Body && status == WEIR_OK && bodyState == BodyState::Streaming) {
+        bodyState = BodyState::Buffered;
+        bufferedBody = data;
+    }
+    operation_ = Operation::None;
+    operationId_ = 0;
+    if (cancelPending_) return finishCancel();
+    if (timedOut_) return timeOut(*timedOut_);
+    event_ = makeEvent(WEIR_EVENT_COMPLETED, status, data);
+    event_.operation = operation;
+    eventReady_ = true;
+    if (!advancing_) advance();
+}
+
+void Exchange::cancelOperation() {
+    switch (operation_) {
+        case Operation::Call: carrier_.cancelCall(*this); break;
+        case Operation::Body: carrier_.cancelReadBody(*this); break;
+        case Operation::Sleep: sleepTimer_.disarm(); break;
+        case Operation::Offload: *offload_ = nullptr; break;  // its frame is gone already: the module broke the rules
+        case Operation::None: break;
+    }
+    operation_ = Operation::None;
+    operationId_ = 0;
+    eventReady_ = false;
+}
+
+// ---- Deadlines ----
+
+void Exchange::Entered::onDeadline(void* self) {
+    auto& entered = *static_cast<Entered*>(self);
+    Exchange& exchange = entered.exchange;
+    if (exchange.operation_ != Operation::Offload) return exchange.timeOut(entered);
+    // The work's lambda may refer to frames that would go. The outermost deadline counts.
+    for (Entered* other = exchange.top_; other; other = other->below) {
+        if (other == exchange.timedOut_) break;                      // this one is further out, or there was none
+        if (other == &entered && exchange.timedOut_) return;         // an outer one has passed already
+    }
+    exchange.timedOut_ = &entered;
+}
+
+void Exchange::timeOut(Entered& entered) {
+    timedOut_ = nullptr;
+    cancelOperation();
+    while (top_ != &entered) dropTop();
+    carrier_.cancelCall(*this);
+    restore(entered.mark);
+    entered.restored = true;
+    failed_ = false;
+    schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_TIMED_OUT, {});
+    advance();
+}
+
+void Exchange::saveMark(Mark& mark) const {
+    mark.request = request.fields.mark();
+    mark.response = response.head.fields.mark();
+    mark.status = response.head.status;
+    mark.reason = response.head.reason;
+    mark.source = response.source;
+    mark.body = response.body;
+    mark.callResult = callResult;
+    for (int i = 0; i < WEIR_SLOT_COUNT; ++i) mark.slots[i] = slots_[i];
+    mark.attributes = attributes_;
+    mark.route = route_;
+    mark.hasRoute = hasRoute_;
+    mark.rpc = rpc_;
+}
+
+void Exchange::restore(const Mark& mark) {
+    request.fields.restore(mark.request);
+    response.head.fields.restore(mark.response);
+    response.head.status = mark.status;
+    response.head.reason = mark.reason;
+    response.source = mark.source;
+    response.body = mark.body;
+    callResult = mark.callResult;
+    for (int i = 0; i < WEIR_SLOT_COUNT; ++i) slots_[i] = mark.slots[i];
+    attributes_ = mark.attributes;
+    route_ = mark.route;
+    hasRoute_ = mark.hasRoute;
+    rpc_ = mark.rpc;
+    rewritten_ = {};
+}
+
+// ---- The end ----
+
+void Exchange::cancel() {
+    WEIR_ASSERT(!advancing_ && phase_ != Phase::Committed && phase_ != Phase::Over);
+    if (operation_ == Operation::Offload) {
+        cancelPending_ = true;
+        return;
+    }
+    finishCancel();
+}
+
+void Exchange::finishCancel() {
+    cancelOperation();
+    while (top_) dropTop();
+    if (phase_ != Phase::Idle) carrier_.cancelCall(*this);
+    over(WEIR_FINISH_ABORTED);
+}
+
+void Exchange::finish(weir_finish how) {
+    WEIR_ASSERT(phase_ == Phase::Committed);
+    over(how);
+}
+
+void Exchange::over(weir_finish how) {
+    phase_ = Phase::Over;
+    for (std::uint32_t i = finishedCount_; i > 0; --i) {
+        const ChainEntry& entry = *finished_[i - 1];
+        entry.table->finished(entry.plugin, this, how);
+    }
+    carrier_.released(*this);  // destroys this
+}
+
+// ---- What plugins and the carrier change ----
+
+void Exchange::reply(int status, std::string_view contentType, std::string_view body) {
+    if (response.source == ResponseSource::Upstream) carrier_.cancelCall(*this);
+    response.head.fields.removeParsed();
+    response.head.status = status;
+    response.head.reason = {};
+    response.head.body = http::BodyKind::Length;
+    response.source = ResponseSource::Local;
+    response.body = copy(body);
+    if (contentType.data()) response.head.fields.set("Content-Type", contentType);
+    replied_ = true;
+}
+
+void Exchange::replyError(int status, int code, std::string_view message) {
+    if (loop_.shenyuStatuses) status = shenyuStatus(status, code);
+    reply(status, "application/json", errorBody(code, message));
+}
+
+void Exchange::noteFailure(int status, int code, std::string_view text) {
+    failure_ = {status, code, copy(text)};
+    hasFailure_ = true;
+}
+
+void Exchange::setSlot(weir_slot which, std::string_view value) {
+    slots_[which] = value.data() ? copy(value) : std::string_view();
+    rewritten_ = {};
+    if (which == WEIR_SLOT_RPC_TYPE) rpc_ = rpcBit(value);
+}
+
+std::string_view Exchange::attribute(std::uint32_t id) const {
+    for (const Attribute* attribute = attributes_; attribute; attribute = attribute->older)
+        if (attribute->id == id) return attribute->value;
+    return {};
+}
+
+void Exchange::setAttribute(std::uint32_t id, std::string_view value) {
+    attributes_ = new (allocate(sizeof(Attribute)))
+        Attribute{id, value.data() ? copy(value) : std::string_view(), attributes_};
+}
+
+void Exchange::setRoute(const weir_route& route) {
+    route_ = route;
+    hasRoute_ = true;
+}
+
+std::string_view Exchange::rewrittenPath() {
+    if (rewritten_.data()) return rewritten_;
+    std::string_view front = slots_[WEIR_SLOT_REWRITE_CONTEXT_PATH];
+    std::string_view rest = slots_[WEIR_SLOT_REAL_URL];
+    if (front.data()) {
+        if (slots_[WEIR_SLOT_REWRITE_URI].data()) rest = slots_[WEIR_SLOT_REWRITE_URI];
+    } else {
+        front = slots_[WEIR_SLOT_CONTEXT_PATH];
+    }
+    if (!front.data()) return request.path;
+    auto* joined = static_cast<char*>(allocate(front.size() + rest.size() + 1));
+    std::memcpy(joined, front.data(), front.size());
+    if (!rest.empty()) std::memcpy(joined + front.size(), rest.data(), rest.size());
+    rewritten_ = {joined, front.size() + rest.size()};
+    return rewritten_;
+}
+
+}  // namespace weir::chain

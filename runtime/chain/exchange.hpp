@@ -1,0 +1,231 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/arena.hpp"
+#include "chain/loop_context.hpp"
+#include "chain/snapshot.hpp"
+#include "http/message_parser.hpp"
+#include "net/event_loop.hpp"
+#include "weir/abi.h"
+
+namespace weir::chain {
+
+class Exchange;
+
+// What carries an exchange: the client connection, or a test. Called on the loop; never calls back into the exchange
+// from within these functions, except where said.
+class Carrier {
+public:
+    // Send the request to exchange.route() and answer with exchange.complete(operation, weir_call), at once or later.
+    virtual void startCall(Exchange& exchange, weir_operation operation) = 0;
+    // Forget the call, whatever its state; its response body too. Nothing happens when there is none.
+    virtual void cancelCall(Exchange& exchange) = 0;
+    // Collect the whole request body and answer with exchange.complete(operation, weir_status, body), at once or later.
+    virtual void readBody(Exchange& exchange, weir_operation operation, std::size_t limit) = 0;
+    virtual void cancelReadBody(Exchange& exchange) = 0;
+    // The chain is over: write the response. The exchange is told how that ended by finish().
+    virtual void commit(Exchange& exchange) = 0;
+    // After finish(): all frames are gone and finished() has run; the exchange can be destroyed. Called once, as the
+    // last thing the exchange does.
+    virtual void released(Exchange& exchange) = 0;
+
+protected:
+    ~Carrier() = default;
+};
+
+// Whether the request can be sent again.
+enum class BodyState : std::uint8_t {
+    Absent,
+    Streaming,  // not touched yet
+    Buffered,   // whole, in the arena
+    Taken,      // bytes of it are gone
+};
+
+// Where the response comes from.
+enum class ResponseSource : std::uint8_t {
+    None,
+    Local,     // status, fields and body were set here
+    Upstream,  // the head came from the call; its body follows
+};
+
+// The response as it stands. head.status is 0 while there is none. Fields that plugins set before an upstream's head
+// arrives stay, unless the upstream sends the same name.
+struct ResponseState {
+    explicit ResponseState(base::Arena& arena) : head(arena) {}
+
+    http::ResponseHead head;
+    ResponseSource source = ResponseSource::None;
+    std::string_view body;  // of a local response
+};
+
+// One request and its response, and the walk through the chain. Lives in its own arena (make/destroy). Loop thread only.
+//
+// The walk is a loop, not recursion: forward in ascending order until a plugin replies or the end is reached, then back
+// through the frames that asked for it, last first. Plugins wait at one place at a time: at most one operation is
+// outstanding, and it belongs to the innermost frame.
+class Exchange final : public base::Arena {
+public:
+    // In a fresh chunk of the loop's pool. `pin` is counted until destroy().
+    static Exchange* make(LoopContext& loop, Carrier& carrier);
+    static void destroy(Exchange* exchange);
+
+    // ---- for the carrier ----
+    // Runs the chain of the loop's current snapshot. The request head must be complete.
+    void start();
+    // An operation's end. Stale ids are ignored. Not while a plugin runs (see Carrier): then it is taken up when the
+    // plugin has returned.
+    void complete(weir_operation operation, std::int32_t status, std::string_view data = {});
+    // The client is gone or the gateway stops, before commit: cancels the operation, drops the frames innermost first,
+    // resumes nothing, runs finished(Aborted), then Carrier::released - later, when offloaded work still runs.
+    void cancel();
+    // After commit: the response is written or broke off. Runs finished(), then Carrier::released.
+    void finish(weir_finish how);
+
+    // The response is an error of the gateway itself (ShenYu's envelope), an upstream's is dropped.
+    void replyError(int status, int code, std::string_view message);
+    void reply(int status, std::string_view contentType, std::string_view body);
+
+    bool running() const { return phase_ != Phase::Idle && phase_ != Phase::Committed && phase_ != Phase::Over; }
+    bool committed() const { return phase_ == Phase::Committed; }
+
+    LoopContext& loop() { return loop_; }
+    base::Arena& arena() { return *this; }
+
+    http::RequestHead request;
+    ResponseState response;
+    BodyState bodyState = BodyState::Absent;
+    std::string_view bufferedBody;
+    std::string_view clientAddress;
+    std::string_view requestId;
+    weir_call callResult = WEIR_CALL_NONE;
+
+    std::string_view slot(weir_slot which) const { return slots_[which]; }
+    void setSlot(weir_slot which, std::string_view value);  // value is copied; data() == nullptr unsets
+    std::string_view attribute(std::uint32_t id) const;
+    void setAttribute(std::uint32_t id, std::string_view value);
+    const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
+    void setRoute(const weir_route& route);
+    // ShenYu's rewritten raw path (fact sheet 3.3).
+    std::string_view rewrittenPath();
+
+    // ---- for the host table: called by plugins, within enter or resume ----
+    weir_operation startUpstreamCall();
+    weir_operation startReadBody(std::size_t limit);
+    weir_operation startSleep(std::uint64_t ns);
+    weir_operation startOffload(void (*work)(void*), void* arg);
+    bool replied() const { return replied_; }
+    void noteFailure(int status, int code, std::string_view text);
+
+private:
+    enum class Phase : std::uint8_t { Idle, Forward, Return, Waiting, Committed, Over };
+    enum class Operation : std::uint8_t { None, Call, Body, Sleep, Offload };
+
+    // State that a timeout or a second walk goes back to.
+    struct Mark {
+        http::FieldTable::Mark request;
+        http::FieldTable::Mark response;
+        int status;
+        std::string_view reason;
+        ResponseSource source;
+        std::string_view body;
+        weir_call callResult;
+        std::string_view slots[WEIR_SLOT_COUNT];
+        struct Attribute* attributes;
+        weir_route route;
+        bool hasRoute;
+        RpcMask rpc;
+    };
+    // A plugin whose frame is alive; a stack, innermost on top. Kept for reuse when a walk is repeated.
+    struct Entered {
+        Exchange& exchange;
+        net::Timer deadline;  // armed while it waits for next(deadline)
+        const ChainEntry* entry = nullptr;
+        weir_frame* frame = nullptr;
+        Entered* below = nullptr;
+        std::uint32_t next = 0;   // chain position behind it
+        bool forwarded = false;   // has called next() at least once
+        bool restored = false;    // the state is that of its mark plus its own edits (after a timeout)
+        Mark mark;                // at its last next()
+
+        explicit Entered(Exchange& owner) : exchange(owner), deadline(&Entered::onDeadline, this) {}
+        static void onDeadline(void* self);
+    };
+
+    Exchange(LoopContext& loop, Carrier& carrier, void* chunk);
+    ~Exchange();
+
+    void advance();
+    void stepForward();
+    bool choose(const ChainEntry& entry, weir_match& match);
+    void answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome);
+    void resumed(Entered& top, std::int32_t answer, const weir_outcome& outcome);
+    void resumeTop(const weir_event& event);
+    void wait(const ChainEntry& entry);
+    void walkFrom(Entered& top, std::uint64_t deadlineNs);
+    void ended(const ChainEntry& entry, bool forwarded);
+    void failed(const ChainEntry& entry);
+    void misbehaved(const ChainEntry& entry, std::string_view what);
+    void schedule(std::uint32_t kind, std::int32_t status, std::string_view data);
+    void timeOut(Entered& entered);
+    void push(const ChainEntry& entry, weir_frame* frame);
+    void pop();
+    void dropTop();
+    bool replayable() const { return bodyState == BodyState::Absent || bodyState == BodyState::Buffered; }
+    void rememberFinished(const ChainEntry& entry);
+    weir_operation begin(Operation kind);
+    void cancelOperation();
+    void finishCancel();
+    void over(weir_finish how);
+    void saveMark(Mark& mark) const;
+    void restore(const Mark& mark);
+    static void onSleepOver(void* self);
+
+    LoopContext& loop_;
+    Carrier& carrier_;
+    SnapshotPin* pin_ = nullptr;
+    void* chunk_;
+
+    Phase phase_ = Phase::Idle;
+    Operation operation_ = Operation::None;  // outstanding
+    bool inPlugin_ = false;
+    bool advancing_ = false;
+    bool replied_ = false;        // by the plugin that runs, since it was entered or resumed
+    bool failed_ = false;         // the walk comes back with an error reply that no frame has replaced
+    bool cancelPending_ = false;  // waits for offloaded work
+    bool eventReady_ = false;     // `event_` is to be handed to the top frame
+    bool hasRoute_ = false;
+    bool hasFailure_ = false;
+    std::uint32_t position_ = 0;  // next in the chain
+    weir_operation operationId_ = 0;
+    std::shared_ptr<Exchange*> offload_;  // how running work finds back; null inside when nobody waits for it any more
+    weir_event event_{};
+    Entered* top_ = nullptr;
+    Entered* spare_ = nullptr;
+    Entered* timedOut_ = nullptr;  // outermost frame whose deadline passed while offloaded work ran
+    const ChainEntry** finished_ = nullptr;  // plugins that want finished(), in order of entering
+    std::uint32_t finishedCount_ = 0;
+
+    std::string_view slots_[WEIR_SLOT_COUNT];
+    struct Attribute* attributes_ = nullptr;
+    weir_route route_{};
+    RpcMask rpc_;
+    std::string_view rewritten_;  // cached; data() == nullptr: not built
+    net::Timer sleepTimer_;
+    struct Failure {
+        int status;
+        int code;
+        std::string_view text;
+    } failure_{};
+};
+
+// A value that travels with the exchange; newest first, an older one of the same id is shadowed.
+struct Attribute {
+    std::uint32_t id;
+    std::string_view value;
+    Attribute* older;
+};
+
+}  // namespace weir::chain

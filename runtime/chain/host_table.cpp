@@ -1,0 +1,300 @@
+#include "chain/host_table.hpp"
+
+#include <chrono>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/value.hpp"
+#include "chain/exchange.hpp"
+#include "upstream/control_error.hpp"
+#include "upstream/upstream_set.hpp"
+
+namespace weir::chain {
+
+namespace {
+
+std::string_view view(weir_str text) {
+    return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+weir_str str(std::string_view text) { return {text.data(), text.size()}; }
+
+Exchange& exchangeOf(weir_exchange* raw) { return *static_cast<Exchange*>(raw); }
+const base::Value& valueOf(const weir_value* raw) { return *reinterpret_cast<const base::Value*>(raw); }
+const weir_value* rawOf(const base::Value& value) { return reinterpret_cast<const weir_value*>(&value); }
+ControlServices& servicesOf(const weir_host* host) { return static_cast<const HostTable*>(host)->control; }
+
+// ---- any thread ----
+
+void log(weir_log_level level, weir_str text) { base::log(level, view(text)); }
+
+void* allocate(std::size_t size) {
+    return ::operator new(size, std::align_val_t{WEIR_ARENA_ALIGN}, std::nothrow);
+}
+void release(void* block, std::size_t) { ::operator delete(block, std::align_val_t{WEIR_ARENA_ALIGN}); }
+
+std::uint64_t nowNs() {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+// ---- values ----
+
+weir_kind valueKind(const weir_value* raw) {
+    const base::Value& value = valueOf(raw);
+    if (value.isNull()) return WEIR_NULL;
+    switch (value.kind()) {
+        case base::Value::Kind::Scalar: return WEIR_SCALAR;
+        case base::Value::Kind::Array: return WEIR_ARRAY;
+        case base::Value::Kind::Object: return WEIR_OBJECT;
+        case base::Value::Kind::Null: break;
+    }
+    return WEIR_NULL;
+}
+std::size_t valueSize(const weir_value* raw) {
+    const base::Value& value = valueOf(raw);
+    return value.isArray() ? value.items().size() : value.members().size();
+}
+const weir_value* valueAt(const weir_value* raw, std::size_t index) {
+    const base::Value& value = valueOf(raw);
+    if (value.isArray()) return index < value.items().size() ? rawOf(value.items()[index]) : nullptr;
+    return index < value.members().size() ? rawOf(value.members()[index].value) : nullptr;
+}
+weir_str valueKeyAt(const weir_value* raw, std::size_t index) {
+    const base::Value& value = valueOf(raw);
+    return index < value.members().size() ? str(value.members()[index].key) : weir_str{nullptr, 0};
+}
+const weir_value* valueGet(const weir_value* raw, weir_str key) {
+    const base::Value* found = valueOf(raw).find(view(key));
+    return found && !found->isNull() ? rawOf(*found) : nullptr;
+}
+weir_str valueText(const weir_value* raw) { return str(valueOf(raw).text()); }
+
+template <class T, class Out>
+std::int32_t store(const std::optional<T>& value, Out* out) {
+    if (!value) return 0;
+    *out = static_cast<Out>(*value);
+    return 1;
+}
+std::int32_t valueBool(const weir_value* raw, std::int32_t* out) { return store(valueOf(raw).toBool(), out); }
+std::int32_t valueInt(const weir_value* raw, std::int64_t* out) { return store(valueOf(raw).toInt(), out); }
+std::int32_t valueDouble(const weir_value* raw, double* out) { return store(valueOf(raw).toDouble(), out); }
+
+void errorSet(weir_error* error, weir_str path, weir_str text) {
+    error->path = view(path);
+    error->text = view(text);
+}
+void unknownKey(weir_error* error, weir_str path) { error->unknownKeys.emplace_back(view(path)); }
+
+// ---- interning and upstream sets ----
+
+std::uint32_t attributeId(const weir_host* host, weir_str name) {
+    auto& ids = servicesOf(host).attributeIds;
+    return ids.emplace(view(name), static_cast<std::uint32_t>(ids.size())).first->second;
+}
+
+weir_status balancerFind(const weir_host* host, weir_str name, std::uint32_t* id, weir_error* error) {
+    const upstream::BalancerRegistry& balancers = servicesOf(host).balancers;
+    if (const auto found = balancers.find(view(name))) {
+        *id = *found;
+        return WEIR_OK;
+    }
+    std::vector<std::string_view> known;
+    std::string list;
+    for (const auto& balancer : balancers.all()) {
+        known.push_back(balancer.key);
+        list += (list.empty() ? "" : ", ") + balancer.key;
+    }
+    error->text = "no module provides the load balancer '" + std::string(view(name)) + "'";
+    const std::string_view near = base::nearest(view(name), known);
+    if (!near.empty()) error->text += "; did you mean '" + std::string(near) + "'?";
+    else error->text += "; there is " + (list.empty() ? "none" : list);
+    return WEIR_NOT_FOUND;
+}
+
+weir_status upstreamSetCreate(const weir_host* host, const weir_upstream* upstreams, std::size_t count,
+                              weir_upstream_set** out, weir_error* error) {
+    ControlServices& control = servicesOf(host);
+    auto made = upstream::UpstreamSet::make({upstreams, count}, control.balancers, control.servers);
+    if (!made.ok()) {
+        error->text = made.error().text();
+        return WEIR_INVALID;
+    }
+    *out = reinterpret_cast<weir_upstream_set*>(std::move(made).value().release());
+    return WEIR_OK;
+}
+void upstreamSetRelease(weir_upstream_set* set) { delete reinterpret_cast<upstream::UpstreamSet*>(set); }
+
+// ---- the exchange ----
+
+void* arenaMore(weir_exchange* raw, std::size_t size) { return exchangeOf(raw).more(size); }
+void* arenaLarge(weir_exchange* raw, std::size_t size) { return exchangeOf(raw).large(size); }
+void arenaLargeFree(weir_exchange* raw, void* block, std::size_t) { exchangeOf(raw).largeFree(block); }
+
+weir_str part(weir_exchange* raw, weir_part which) {
+    Exchange& exchange = exchangeOf(raw);
+    switch (which) {
+        case WEIR_PART_METHOD: return str(exchange.request.method);
+        case WEIR_PART_TARGET: return str(exchange.request.target);
+        case WEIR_PART_PATH: return str(exchange.request.path);
+        case WEIR_PART_QUERY: return str(exchange.request.query);
+        case WEIR_PART_CLIENT_ADDRESS: return str(exchange.clientAddress);
+        case WEIR_PART_REQUEST_ID: return str(exchange.requestId);
+    }
+    return {nullptr, 0};
+}
+
+bool isSlot(weir_slot slot) { return slot >= 0 && slot < WEIR_SLOT_COUNT; }
+weir_str slotGet(weir_exchange* raw, weir_slot slot) {
+    return isSlot(slot) ? str(exchangeOf(raw).slot(slot)) : weir_str{nullptr, 0};
+}
+void slotSet(weir_exchange* raw, weir_slot slot, weir_str value) {
+    if (isSlot(slot)) exchangeOf(raw).setSlot(slot, view(value));
+}
+weir_str attributeGet(weir_exchange* raw, std::uint32_t id) { return str(exchangeOf(raw).attribute(id)); }
+void attributeSet(weir_exchange* raw, std::uint32_t id, weir_str value) {
+    exchangeOf(raw).setAttribute(id, view(value));
+}
+
+http::FieldTable& fieldsOf(weir_exchange* raw, weir_side side) {
+    Exchange& exchange = exchangeOf(raw);
+    return side == WEIR_REQUEST ? exchange.request.fields : exchange.response.head.fields;
+}
+
+// Framing and the connection are the host's; a bad byte would end up on the wire as another field.
+bool editable(std::string_view name, std::string_view value) {
+    const http::FieldId id = http::fieldId(name);
+    const bool framing = id == http::FieldId::Connection || id == http::FieldId::ContentLength ||
+                         id == http::FieldId::TransferEncoding;
+    if (!framing && http::isFieldName(name) && http::isFieldValue(value)) return true;
+    base::logWarning("a plugin's header was refused: " + base::jsonQuote(name) +
+                     (framing ? " is set by the gateway" : " or its value has bytes HTTP does not allow"));
+    return false;
+}
+
+weir_str headerGet(weir_exchange* raw, weir_side side, weir_str name) { return str(fieldsOf(raw, side).get(view(name))); }
+std::size_t headerCount(weir_exchange* raw, weir_side side) { return fieldsOf(raw, side).count(); }
+std::int32_t headerAt(weir_exchange* raw, weir_side side, std::size_t index, weir_str* name, weir_str* value) {
+    const http::FieldTable::Field* field = fieldsOf(raw, side).standing(static_cast<std::uint32_t>(index));
+    if (!field) return 0;
+    *name = str(field->name);
+    *value = str(field->value);
+    return 1;
+}
+weir_status headerSet(weir_exchange* raw, weir_side side, weir_str name, weir_str value) {
+    if (!editable(view(name), view(value))) return WEIR_INVALID;
+    fieldsOf(raw, side).set(view(name), view(value));
+    return WEIR_OK;
+}
+weir_status headerAdd(weir_exchange* raw, weir_side side, weir_str name, weir_str value) {
+    if (!editable(view(name), view(value))) return WEIR_INVALID;
+    fieldsOf(raw, side).add(view(name), view(value));
+    return WEIR_OK;
+}
+void headerRemove(weir_exchange* raw, weir_side side, weir_str name) {
+    const http::FieldId id = http::fieldId(view(name));
+    if (id == http::FieldId::ContentLength || id == http::FieldId::TransferEncoding) return;
+    fieldsOf(raw, side).remove(view(name));
+}
+
+std::int32_t statusGet(weir_exchange* raw) { return exchangeOf(raw).response.head.status; }
+weir_status statusSet(weir_exchange* raw, std::int32_t status) {
+    if (status < 200 || status > 999) return WEIR_INVALID;
+    http::ResponseHead& head = exchangeOf(raw).response.head;
+    head.status = status;
+    head.reason = {};
+    return WEIR_OK;
+}
+weir_status reply(weir_exchange* raw, std::int32_t status, weir_str contentType, weir_str body) {
+    if (status < 200 || status > 999 || !http::isFieldValue(view(contentType))) return WEIR_INVALID;
+    exchangeOf(raw).reply(status, view(contentType), view(body));
+    return WEIR_OK;
+}
+weir_status replyError(weir_exchange* raw, std::int32_t status, std::int32_t code, weir_str text) {
+    if (status < 200 || status > 999) return WEIR_INVALID;
+    exchangeOf(raw).replyError(status, code, view(text));
+    return WEIR_OK;
+}
+std::int32_t replied(weir_exchange* raw) { return exchangeOf(raw).replied(); }
+void fail(weir_exchange* raw, std::int32_t status, std::int32_t code, weir_str text) {
+    exchangeOf(raw).noteFailure(status < 200 || status > 999 ? 500 : status, code, view(text));
+}
+
+void routeSet(weir_exchange* raw, const weir_route* route) { exchangeOf(raw).setRoute(*route); }
+std::int32_t routeGet(weir_exchange* raw, weir_route* out) {
+    const weir_route* route = exchangeOf(raw).route();
+    if (!route || out->size < sizeof(weir_route)) return 0;
+    *out = *route;
+    return 1;
+}
+std::int32_t upstreamPick(weir_exchange* raw, weir_upstream_set* set, std::uint32_t balancer,
+                          const std::uint64_t* excluded) {
+    const weir_pick request{sizeof(weir_pick), 0, str(exchangeOf(raw).clientAddress), excluded};
+    return reinterpret_cast<const upstream::UpstreamSet*>(set)->pick(balancer, request);
+}
+std::int32_t callResult(weir_exchange* raw) { return exchangeOf(raw).callResult; }
+
+weir_operation upstreamCall(weir_exchange* raw) { return exchangeOf(raw).startUpstreamCall(); }
+weir_operation requestBody(weir_exchange* raw, std::size_t limit) { return exchangeOf(raw).startReadBody(limit); }
+weir_operation sleep(weir_exchange* raw, std::uint64_t ns) { return exchangeOf(raw).startSleep(ns); }
+weir_operation offload(weir_exchange* raw, void (*work)(void*), void* arg) {
+    return exchangeOf(raw).startOffload(work, arg);
+}
+
+}  // namespace
+
+HostTable::HostTable(ControlServices& services)
+    : weir_host{
+          .size = sizeof(weir_host),
+          .abi = WEIR_ABI_VERSION,
+          .probing = 0,
+          .reserved = 0,
+          .log = &chain::log,
+          .allocate = &chain::allocate,
+          .release = &chain::release,
+          .now_ns = &nowNs,
+          .value_kind = &valueKind,
+          .value_size = &valueSize,
+          .value_at = &valueAt,
+          .value_key_at = &valueKeyAt,
+          .value_get = &valueGet,
+          .value_text = &valueText,
+          .value_bool = &valueBool,
+          .value_int = &valueInt,
+          .value_double = &valueDouble,
+          .error_set = &errorSet,
+          .unknown_key = &unknownKey,
+          .attribute_id = &attributeId,
+          .balancer_find = &balancerFind,
+          .upstream_set_create = &upstreamSetCreate,
+          .upstream_set_release = &upstreamSetRelease,
+          .arena_more = &arenaMore,
+          .arena_large = &arenaLarge,
+          .arena_large_free = &arenaLargeFree,
+          .part = &chain::part,
+          .slot_get = &slotGet,
+          .slot_set = &slotSet,
+          .attribute_get = &attributeGet,
+          .attribute_set = &attributeSet,
+          .header_get = &headerGet,
+          .header_count = &headerCount,
+          .header_at = &headerAt,
+          .header_set = &headerSet,
+          .header_add = &headerAdd,
+          .header_remove = &headerRemove,
+          .status_get = &statusGet,
+          .status_set = &statusSet,
+          .reply = &chain::reply,
+          .reply_error = &chain::replyError,
+          .replied = &chain::replied,
+          .fail = &chain::fail,
+          .route_set = &routeSet,
+          .route_get = &routeGet,
+          .upstream_pick = &upstreamPick,
+          .call_result = &callResult,
+          .upstream_call = &upstreamCall,
+          .request_body = &requestBody,
+          .sleep = &chain::sleep,
+          .offload = &chain::offload,
+      },
+      control(services) {}
+
+}  // namespace weir::chain

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/arena.hpp"
+#include "chain/snapshot.hpp"
+#include "net/buffer_pool.hpp"
+#include "net/event_loop.hpp"
+
+namespace weir::chain {
+
+class WorkerPool;
+
+// What an exchange needs of the loop it runs on. One per loop; loop thread only (or before the loop runs).
+class LoopContext {
+public:
+    // `workers` is shared by all loops. `giveBack` takes the reference of a snapshot this loop has done with; it is
+    // called on the loop's thread and must hand it to the control thread, the only one that frees snapshots.
+    LoopContext(net::EventLoop& events, WorkerPool& workers,
+                std::function<void(std::shared_ptr<const Snapshot>)> giveBack);
+    ~LoopContext();
+    LoopContext(const LoopContext&) = delete;
+    LoopContext& operator=(const LoopContext&) = delete;
+
+    net::EventLoop& events;
+    WorkerPool& workers;
+    base::ChunkPool chunks;
+    net::BufferPool buffers;
+    bool shenyuStatuses = false;  // weir.compat.errorStatus: shenyu
+
+    // Requests that begin from now on see this snapshot.
+    void switchTo(std::shared_ptr<const Snapshot> snapshot);
+    SnapshotPin& pin();             // counts the caller as a user of the current snapshot
+    void unpin(SnapshotPin& pin);
+    weir_operation nextOperation() { return ++lastOperation_; }
+
+private:
+    void release(SnapshotPin& pin);
+
+    std::function<void(std::shared_ptr<const Snapshot>)> giveBack_;
+    SnapshotPin* current_ = nullptr;
+    weir_operation lastOperation_ = 0;
+};
+
+}  // namespace weir::chain

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "match/plugin_matcher.hpp"
+#include "weir/abi.h"
+
+namespace weir::chain {
+
+// RPC types as bits, so that a plugin's "for these only" is one test per request. The empty mask is "for all".
+using RpcMask = std::uint32_t;
+RpcMask rpcBit(std::string_view type);  // an unknown type has its own bit, shared by all unknown ones
+
+// One plugin of the chain with the data in force for it. Immutable once its snapshot is published.
+struct ChainEntry {
+    const weir_plugin* table = nullptr;
+    void* plugin = nullptr;
+    RpcMask rpcTypes = 0;
+    bool matches = false;         // has selectors and rules: entered only for what `matcher` chooses
+    bool unmatchedError = false;  // nothing matches: answer -107 or -102 instead of going on
+    void* config = nullptr;       // handle of PluginData.config
+    const match::PluginMatcher* matcher = nullptr;  // null: no selector at all
+    std::string key;
+    std::string noSelector;       // message of -107
+    std::string noRule;           // message of -102
+    std::shared_ptr<const void> owner;  // keeps instance, module generation, matcher and handles
+};
+
+// Everything a request may see, from start to end. Built by the control thread, shared by all loops.
+struct Snapshot {
+    std::uint64_t version = 0;
+    std::vector<ChainEntry> chain;  // sorted
+};
+
+// A loop's hold on one snapshot: plain counting, loop thread only. When the loop has moved on and the last user is gone,
+// the reference goes back to the control thread, the only one that frees snapshots.
+struct SnapshotPin {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::size_t users = 0;
+    bool retired = false;
+};
+
+}  // namespace weir::chain

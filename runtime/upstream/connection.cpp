@@ -1,0 +1,340 @@
+#include "upstream/connection.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/assert.hpp"
+
+namespace weir::upstream {
+
+namespace {
+constexpr int kReadsPerWake = 8;       // then the others have their turn
+constexpr std::uint8_t kMaxInterim = 16;  // 1xx heads before the final one
+}  // namespace
+
+Connection::Connection(ConnectionPool& pool, std::shared_ptr<const Server> server)
+    : pool_(pool), server_(std::move(server)), timer_(&Connection::onTimer, this) {}
+
+// ---- A call ----
+
+void Connection::begin(CallListener& listener, base::Arena& arena, http::ResponseHead& head, bool forHead,
+                       const Timeouts& timeouts) {
+    listener_ = &listener;
+    arena_ = &arena;
+    head_ = &head;
+    timeouts_ = timeouts;
+    forHead_ = forHead;
+    fieldMark_ = head.fields.mark();
+    head.fields.beginEdit();
+    parser_ = http::ResponseParser::make(arena, head, pool_.limits_.parse, forHead);
+    body_ = {};
+    headDone_ = bodyDone_ = requestDone_ = requestSent_ = anyRead_ = surplus_ = false;
+    interim_ = 0;
+    reading_ = true;
+    arm(state_ == State::Connecting ? Waiting::Connect : Waiting::Nothing);
+}
+
+void Connection::send(bool last) {
+    requestDone_ = requestDone_ || last;
+    if (state_ == State::Connecting) return;
+    switch (out_.flush(*this)) {
+        case net::OutQueue::State::Done:
+            if (!requestDone_) {
+                if (!headDone_) arm(Waiting::Nothing);  // the client is the slow one, and has a timeout of its own
+                return;
+            }
+            if (requestSent_) return;
+            requestSent_ = true;
+            if (!headDone_) arm(Waiting::Response);
+            return;
+        case net::OutQueue::State::Blocked:
+            arm(Waiting::Body);
+            return;
+        case net::OutQueue::State::Failed:
+            // It may have answered before it closed (413 to a long body): what it said counts.
+            out_.clear();
+            requestDone_ = true;
+            if (!headDone_) arm(Waiting::Response);
+            pool_.loop_.requeue(*this);
+            return;
+    }
+}
+
+void Connection::readBody() {
+    body_ = {};
+    if (bodyDone_) return;
+    reading_ = true;
+    arm(Waiting::Body);
+    if (readable() && !inRead_) pool_.loop_.requeue(*this);
+}
+
+net::Buffer* Connection::takeHeadBuffer() { return std::exchange(headBuffer_, nullptr); }
+
+bool Connection::reusable() const {
+    return state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ && head_->keepAlive &&
+           head_->body != http::BodyKind::UntilClose && !peerClosed() && !broken();
+}
+
+void Connection::end() {
+    if (!reusable()) return abandon();
+    listener_ = nullptr;
+    reading_ = false;
+    WEIR_ASSERT(!headBuffer_);
+    if (bodyBuffer_) pool_.buffers_.give(std::exchange(bodyBuffer_, nullptr));
+    pool_.park(*this);
+}
+
+void Connection::abandon() {
+    listener_ = nullptr;
+    close();
+}
+
+// ---- Events ----
+
+void Connection::onReady() {
+    switch (state_) {
+        case State::Connecting:
+            if (!writable() && !broken()) return;
+            if (const int error = net::socketError(fd()); error != 0 || broken()) {
+                if (!connectNext()) fail(WEIR_CALL_REFUSED);
+                return;
+            }
+            connected();
+            break;
+        case State::Idle:  // it has nothing to say: it is closing, or out of step
+            pool_.unpark(*this);
+            close();
+            return;
+        case State::Busy: break;
+        case State::Closed: return;
+    }
+    if (!out_.empty() && writable()) {
+        send(false);
+        if (!listener_) return;
+        if (out_.empty() && !requestSent_) listener_->onCallWritten();
+    }
+    if (listener_ && state_ == State::Busy) read();
+}
+
+void Connection::connected() {
+    state_ = State::Busy;
+    arm(Waiting::Nothing);
+    if (out_.empty()) return;
+    send(false);
+    if (listener_ && out_.empty() && !requestSent_) listener_->onCallWritten();
+}
+
+// The next address of a name that has several.
+bool Connection::connectNext() {
+    pool_.loop_.close(*this);
+    while (++address_ < server_->addresses.size()) {
+        auto fd = net::startConnect(server_->addresses[address_]);
+        if (!fd.ok()) continue;
+        if (!pool_.loop_.add(*this, *fd)) continue;
+        clearWritable();
+        return true;
+    }
+    return false;
+}
+
+void Connection::read() {
+    inRead_ = true;
+    readSome();
+    inRead_ = false;
+}
+
+void Connection::readSome() {
+    for (int turn = 0; reading_ && readable(); ++turn) {
+        if (turn == kReadsPerWake) return pool_.loop_.requeue(*this);
+        net::Buffer*& buffer = headDone_ ? bodyBuffer_ : headBuffer_;
+        if (!buffer) buffer = pool_.buffers_.take();
+        if (headDone_) buffer->begin = buffer->end = 0;
+        const std::size_t room = buffer->room();
+        const ssize_t got = net::readSome(fd(), buffer->tail(), room);
+        if (got == -EAGAIN) {
+            clearReadable();
+            return;
+        }
+        if (got < 0) return fail(WEIR_CALL_RESET);
+        if (got == 0) return ended();
+        if (static_cast<std::size_t>(got) < room && !peerClosed() && !broken()) clearReadable();
+        anyRead_ = true;
+        buffer->end += static_cast<std::size_t>(got);
+        if (!feed(*buffer)) return;
+    }
+}
+
+// Hands new bytes to the parser and what comes of it to the listener. false: stop reading.
+bool Connection::feed(net::Buffer& buffer) {
+    for (;;) {
+        const http::Fed fed = parser_->feed(buffer.head(), buffer.pending());
+        if (fed.error) {
+            fail(WEIR_CALL_BAD_REPLY);
+            return false;
+        }
+        if (!fed.head) {
+            if (buffer.room() > 0) return true;
+            fail(WEIR_CALL_BAD_REPLY);
+            return false;
+        }
+        buffer.begin += fed.consumed;
+        if (!headDone_ && head_->status < 200) {
+            // An interim response; the client's Expect was not sent on, so nobody waits for it. Start over behind it.
+            if (++interim_ > kMaxInterim || head_->status == 101) {
+                fail(WEIR_CALL_BAD_REPLY);
+                return false;
+            }
+            head_->fields.restore(fieldMark_);
+            head_->fields.beginEdit();
+            head_->status = 0;
+            parser_ = http::ResponseParser::make(*arena_, *head_, pool_.limits_.parse, forHead_);
+            if (buffer.pending() == 0) return true;
+            continue;
+        }
+        body_ = fed.body;
+        bodyDone_ = fed.done;
+        if (bodyDone_ && buffer.pending() > 0) surplus_ = true;
+        const bool first = !headDone_;
+        headDone_ = true;
+        reading_ = false;
+        arm(Waiting::Nothing);
+        if (first) {
+            head_->fields.preferParsed();
+            listener_->onCallHead();
+        } else if (body_.empty() && !bodyDone_) {  // framing bytes only
+            reading_ = true;
+            arm(Waiting::Body);
+            return true;
+        } else {
+            listener_->onCallBody();
+        }
+        return listener_ != nullptr;
+    }
+}
+
+void Connection::ended() {
+    if (!headDone_) return fail(WEIR_CALL_RESET);
+    const http::Fed fed = parser_->finish();
+    if (fed.error || !fed.done) return fail(WEIR_CALL_RESET);
+    body_ = {};
+    bodyDone_ = true;
+    reading_ = false;
+    arm(Waiting::Nothing);
+    listener_->onCallBody();
+}
+
+void Connection::fail(weir_call why) {
+    CallListener* listener = std::exchange(listener_, nullptr);
+    const bool head = headDone_;
+    close();
+    if (!listener) return;
+    if (head) {
+        listener->onCallBroken();
+    } else {
+        listener->onCallFailed(why);
+    }
+}
+
+void Connection::arm(Waiting what) {
+    waiting_ = what;
+    switch (what) {
+        case Waiting::Nothing: timer_.disarm(); break;
+        case Waiting::Connect: timer_.arm(pool_.loop_, timeouts_.connect); break;
+        case Waiting::Response: timer_.arm(pool_.loop_, timeouts_.response); break;
+        case Waiting::Body: timer_.arm(pool_.loop_, timeouts_.body); break;
+        case Waiting::Idle: timer_.arm(pool_.loop_, pool_.limits_.idleTimeout); break;
+    }
+}
+
+void Connection::onTimer(void* self) {
+    auto& connection = *static_cast<Connection*>(self);
+    switch (connection.waiting_) {
+        case Waiting::Idle:
+            connection.pool_.unpark(connection);
+            connection.close();
+            break;
+        case Waiting::Connect: connection.fail(WEIR_CALL_CONNECT_TIMEOUT); break;
+        case Waiting::Response:
+        case Waiting::Body: connection.fail(WEIR_CALL_TIMEOUT); break;
+        case Waiting::Nothing: break;
+    }
+}
+
+void Connection::close() {
+    if (state_ == State::Closed) return;
+    state_ = State::Closed;
+    timer_.disarm();
+    out_.clear();
+    if (fd() >= 0) pool_.loop_.close(*this);
+    if (headBuffer_) pool_.buffers_.give(std::exchange(headBuffer_, nullptr));
+    if (bodyBuffer_) pool_.buffers_.give(std::exchange(bodyBuffer_, nullptr));
+    if (previousOpen_) previousOpen_->nextOpen_ = nextOpen_;
+    else pool_.open_ = nextOpen_;
+    if (nextOpen_) nextOpen_->previousOpen_ = previousOpen_;
+    --pool_.counters_.open;
+    pool_.loop_.retire(std::unique_ptr<Connection>(this));
+}
+
+// ---- The pool ----
+
+ConnectionPool::~ConnectionPool() {
+    while (open_) {
+        open_->listener_ = nullptr;
+        open_->close();
+    }
+}
+
+Connection* ConnectionPool::acquire(const std::shared_ptr<const Server>& server, bool fresh) {
+    if (server->id < newest_.size() && newest_[server->id] && !fresh) {
+        Connection* connection = newest_[server->id];
+        unpark(*connection);
+        connection->state_ = Connection::State::Busy;
+        connection->reused_ = true;
+        ++counters_.reused;
+        return connection;
+    }
+    for (std::uint32_t i = 0; i < server->addresses.size(); ++i) {
+        auto fd = net::startConnect(server->addresses[i]);
+        if (!fd.ok()) continue;
+        std::unique_ptr<Connection> made(new Connection(*this, server));
+        if (!loop_.add(*made, *fd)) {
+            ::close(*fd);
+            continue;
+        }
+        made->clearWritable();
+        made->address_ = i;
+        made->state_ = Connection::State::Connecting;
+        made->nextOpen_ = open_;
+        if (open_) open_->previousOpen_ = made.get();
+        open_ = made.get();
+        ++counters_.opened;
+        ++counters_.open;
+        return made.release();
+    }
+    return nullptr;
+}
+
+void ConnectionPool::park(Connection& connection) {
+    const std::uint32_t id = connection.server_->id;
+    if (counters_.idle >= limits_.maxIdle) return connection.close();
+    if (id >= newest_.size()) newest_.resize(id + 1, nullptr);
+    connection.state_ = Connection::State::Idle;
+    connection.newer_ = nullptr;
+    connection.older_ = newest_[id];
+    if (connection.older_) connection.older_->newer_ = &connection;
+    newest_[id] = &connection;
+    ++counters_.idle;
+    connection.arm(Connection::Waiting::Idle);
+}
+
+void ConnectionPool::unpark(Connection& connection) {
+    if (connection.newer_) connection.newer_->older_ = connection.older_;
+    else newest_[connection.server_->id] = connection.older_;
+    if (connection.older_) connection.older_->newer_ = connection.newer_;
+    connection.newer_ = connection.older_ = nullptr;
+    --counters_.idle;
+    connection.arm(Connection::Waiting::Nothing);
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/socket.hpp"
+
+namespace weir::upstream {
+
+// One upstream address as the gateway knows it, shared by all sets that name it. Immutable.
+struct Server {
+    std::uint32_t id = 0;                  // dense, for the loops' pools
+    std::string url;                       // host:port
+    std::vector<net::Endpoint> addresses;  // empty when the name did not resolve
+};
+
+// Servers by url, each resolved once. Control thread only: looking a name up blocks.
+class ServerRegistry {
+public:
+    // A malformed url is an error; a name without address is not (its requests answer 502).
+    base::Result<std::shared_ptr<const Server>> get(const std::string& url);
+
+private:
+    std::map<std::string, std::shared_ptr<const Server>> servers_;
+};
+
+}  // namespace weir::upstream
