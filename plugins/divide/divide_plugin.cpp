@@ -1,0 +1,91 @@
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "divide_handle.hpp"
+#include "upstream_url.hpp"
+#include "weir/module.hpp"
+
+namespace {
+
+using weir::divide::DivideRule;
+using weir::divide::DivideSelector;
+using weir::divide::UpstreamHandle;
+
+void trim(std::string& text) {
+    text.erase(0, text.find_first_not_of(" \t"));
+    text.erase(text.find_last_not_of(" \t") + 1);
+}
+
+bool prepareUpstream(UpstreamHandle& upstream, const std::string& path, weir_error* error) {
+    trim(upstream.upstreamUrl);
+    trim(upstream.protocol);
+    if (upstream.protocol.empty()) upstream.protocol = "http://";
+    if (upstream.protocol != "http://") {
+        return weir::refuse(error, path + ".protocol",
+                            "only http:// is supported so far, found '" + upstream.protocol + "'");
+    }
+    const std::string_view fault = weir::divide::upstreamUrlFault(upstream.upstreamUrl);
+    if (fault.empty()) return true;
+    return weir::refuse(error, path + ".upstreamUrl",
+                        "expected host:port, but '" + upstream.upstreamUrl + "' " + std::string(fault));
+}
+
+std::uint64_t headerValueBytes(const weir::Request& request) {
+    std::uint64_t bytes = 0;
+    request.forEachHeader([&bytes](std::string_view, std::string_view value) { bytes += value.size(); });
+    return bytes;
+}
+
+// 0 when the length is not told beforehand: such a body passes, as in ShenYu.
+std::uint64_t contentLength(const weir::Request& request) {
+    const std::string_view text = request.header("Content-Length").value_or("");
+    std::uint64_t length = 0;
+    std::from_chars(text.data(), text.data() + text.size(), length);
+    return length;
+}
+
+class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
+    bool prepareSelector(DivideSelector& selector, weir_error* error) override {
+        std::vector<weir::Upstream> list;
+        for (UpstreamHandle& one : selector.upstreams) {
+            if (!prepareUpstream(one, "[" + std::to_string(list.size()) + "]", error)) return false;
+            list.push_back({one.protocol, one.upstreamUrl, one.weight, one.status, one.gray, one.timestamp,
+                            one.warmup});
+        }
+        return selector.set.assign(list, error);
+    }
+
+    bool prepareRule(DivideRule& rule, weir_error* error) override {
+        return host().findBalancer(rule.loadBalance, rule.balancer, error);
+    }
+
+    weir::Answer onRequest(weir::Exchange& exchange, const DivideRule& rule, const DivideSelector& selector) override {
+        const weir::Request request = exchange.request();
+        if (rule.headerMaxSize > 0 && headerValueBytes(request) > rule.headerMaxSize)
+            return exchange.replyError(431, 431, "Request Header Fields Too Large");
+        if (rule.requestMaxSize > 0 && contentLength(request) > rule.requestMaxSize)
+            return exchange.replyError(413, 413, "Request Entity Too Large");
+
+        const int index = exchange.pickUpstream(selector.set.raw(), rule.balancer);
+        if (index < 0) {
+            return exchange.replyError(503, -119,
+                                       "Can not find healthy upstream url, please check your configuration!");
+        }
+        weir_route route{};
+        route.size = sizeof route;
+        route.index = index;
+        route.set = selector.set.raw();
+        route.balancer = rule.balancer;
+        route.timeout_ms = static_cast<std::uint32_t>(rule.timeout.count());
+        route.retry = rule.retry;
+        route.retry_strategy = rule.retryStrategy == "failover" ? WEIR_RETRY_FAILOVER : WEIR_RETRY_CURRENT;
+        exchange.setRoute(route);
+        return weir::Answer::Next;
+    }
+};
+
+}  // namespace
+
+WEIR_MODULE(weir::plugin<Divide>("divide", {.order = 200, .rpcTypes = {"http"}, .unmatched = weir::Unmatched::Error}))

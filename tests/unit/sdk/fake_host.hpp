@@ -1,0 +1,268 @@
+#pragma once
+
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/value.hpp"
+#include "weir/abi.h"
+
+// A gateway that is only a table: values come from base::Value, an exchange is a bag of fields. Enough to call a module
+// by hand, one step at a time; what a chain does with the answers is tested elsewhere.
+
+namespace weir::test {
+
+inline std::string text(weir_str view) { return view.data ? std::string(view.data, view.size) : std::string(); }
+inline weir_str str(std::string_view view) { return {view.data(), view.size()}; }
+
+// What a refusal said.
+struct FakeError {
+    std::string path;
+    std::string text;
+    std::vector<std::string> unknownKeys;
+
+    weir_error* raw() { return reinterpret_cast<weir_error*>(this); }
+    std::string whole() const { return path.empty() ? text : path + ": " + text; }
+};
+
+struct FakeUpstream {
+    std::string protocol;
+    std::string url;
+    std::uint32_t weight;
+    bool status;
+    bool gray;
+    std::int64_t timestampMs;
+    std::int64_t warmupMs;
+};
+
+struct FakeSet {
+    std::vector<FakeUpstream> upstreams;
+    static inline int alive = 0;
+
+    FakeSet() { ++alive; }
+    ~FakeSet() { --alive; }
+    static FakeSet& of(weir_upstream_set* raw) { return *reinterpret_cast<FakeSet*>(raw); }
+    weir_upstream_set* raw() { return reinterpret_cast<weir_upstream_set*>(this); }
+};
+
+struct FakeExchange : weir_exchange {
+    using Fields = std::vector<std::pair<std::string, std::string>>;
+
+    std::string method = "GET";
+    std::string path = "/";
+    std::array<Fields, 2> fields;  // by weir_side
+    std::array<std::optional<std::string>, WEIR_SLOT_COUNT> slots;
+    int status = 0;
+    int errorCode = 0;
+    std::string body;
+    bool replied = false;
+    std::optional<weir_route> route;
+    int call = WEIR_CALL_NONE;
+    int picks = 0;       // what upstream_pick answers
+    int calls = 0;       // how often upstream_call was asked for
+    std::vector<std::unique_ptr<char[]>> blocks;
+
+    FakeExchange() : weir_exchange{} {}
+    explicit FakeExchange(std::string requestPath, Fields request = {})
+        : weir_exchange{}, path(std::move(requestPath)) {
+        fields[WEIR_REQUEST] = std::move(request);
+    }
+    static FakeExchange& of(weir_exchange* raw) { return static_cast<FakeExchange&>(*raw); }
+    std::string slot(weir_slot which) const { return slots[which].value_or("(unset)"); }
+    std::string field(weir_side side, std::string_view name) const {
+        for (const auto& [key, value] : fields[side]) {
+            if (key == name) return value;
+        }
+        return "(none)";
+    }
+};
+
+namespace detail {
+
+inline const base::Value& value(const weir_value* raw) { return *reinterpret_cast<const base::Value*>(raw); }
+inline const weir_value* raw(const base::Value* value) { return reinterpret_cast<const weir_value*>(value); }
+
+inline weir_kind kind(const weir_value* v) {
+    switch (value(v).kind()) {
+        case base::Value::Kind::Scalar: return WEIR_SCALAR;
+        case base::Value::Kind::Array: return WEIR_ARRAY;
+        case base::Value::Kind::Object: return WEIR_OBJECT;
+        default: return WEIR_NULL;
+    }
+}
+
+template <class Optional, class Out>
+std::int32_t give(const Optional& found, Out* out) {
+    if (found) *out = static_cast<Out>(*found);
+    return found.has_value();
+}
+
+inline bool sameName(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto lower = [i](std::string_view name) { return std::tolower(static_cast<unsigned char>(name[i])); };
+        if (lower(a) != lower(b)) return false;
+    }
+    return true;
+}
+
+inline void setValueServices(weir_host& host) {
+    host.value_kind = kind;
+    host.value_size = [](const weir_value* v) {
+        return value(v).isArray() ? value(v).items().size() : value(v).members().size();
+    };
+    host.value_at = [](const weir_value* v, std::size_t i) -> const weir_value* {
+        if (value(v).isArray()) return i < value(v).items().size() ? raw(&value(v).items()[i]) : nullptr;
+        return i < value(v).members().size() ? raw(&value(v).members()[i].value) : nullptr;
+    };
+    host.value_key_at = [](const weir_value* v, std::size_t i) { return str(value(v).members()[i].key); };
+    host.value_get = [](const weir_value* v, weir_str key) -> const weir_value* {
+        const base::Value* found = value(v).find({key.data, key.size});
+        return found && !found->isNull() ? raw(found) : nullptr;
+    };
+    host.value_text = [](const weir_value* v) { return str(value(v).text()); };
+    host.value_bool = [](const weir_value* v, std::int32_t* out) { return give(value(v).toBool(), out); };
+    host.value_int = [](const weir_value* v, std::int64_t* out) { return give(value(v).toInt(), out); };
+    host.value_double = [](const weir_value* v, double* out) { return give(value(v).toDouble(), out); };
+    host.error_set = [](weir_error* error, weir_str path, weir_str message) {
+        auto& fake = *reinterpret_cast<FakeError*>(error);
+        fake.path = text(path);
+        fake.text = text(message);
+    };
+    host.unknown_key = [](weir_error* error, weir_str path) {
+        reinterpret_cast<FakeError*>(error)->unknownKeys.push_back(text(path));
+    };
+}
+
+inline void setUpstreamServices(weir_host& host) {
+    host.balancer_find = [](const weir_host* self, weir_str name, std::uint32_t* id, weir_error* error) {
+        if (text(name) != "random" && text(name) != "roundRobin") {
+            self->error_set(error, str("loadBalance"), str("no load balancer is called '" + text(name) + "'"));
+            return WEIR_NOT_FOUND;
+        }
+        *id = text(name) == "random" ? 1 : 2;
+        return WEIR_OK;
+    };
+    // Refuses urls that begin with "bad", keeps everything else, usable or not.
+    host.upstream_set_create = [](const weir_host* self, const weir_upstream* list, std::size_t count,
+                                  weir_upstream_set** out, weir_error* error) {
+        auto set = std::make_unique<FakeSet>();
+        for (std::size_t i = 0; i < count; ++i) {
+            const weir_upstream& one = list[i];
+            if (text(one.url).starts_with("bad")) {
+                self->error_set(error, str("url"), str("is bad"));
+                return WEIR_INVALID;
+            }
+            set->upstreams.push_back({text(one.protocol), text(one.url), one.weight, one.status != 0, one.gray != 0,
+                                      one.timestamp_ms, one.warmup_ms});
+        }
+        *out = set.release()->raw();
+        return WEIR_OK;
+    };
+    host.upstream_set_release = [](weir_upstream_set* set) { delete &FakeSet::of(set); };
+    host.route_set = [](weir_exchange* e, const weir_route* route) { FakeExchange::of(e).route = *route; };
+    host.route_get = [](weir_exchange* e, weir_route* out) -> std::int32_t {
+        return give(FakeExchange::of(e).route, out);
+    };
+    host.upstream_pick = [](weir_exchange* e, weir_upstream_set*, std::uint32_t, const std::uint64_t*) {
+        return static_cast<std::int32_t>(FakeExchange::of(e).picks);
+    };
+    host.call_result = [](weir_exchange* e) -> std::int32_t { return FakeExchange::of(e).call; };
+    host.upstream_call = [](weir_exchange* e) -> weir_operation {
+        return static_cast<weir_operation>(++FakeExchange::of(e).calls);
+    };
+}
+
+inline void setMessageServices(weir_host& host) {
+    host.part = [](weir_exchange* e, weir_part part) {
+        if (part == WEIR_PART_METHOD) return str(FakeExchange::of(e).method);
+        return part == WEIR_PART_PATH ? str(FakeExchange::of(e).path) : weir_str{};
+    };
+    host.slot_get = [](weir_exchange* e, weir_slot slot) {
+        const auto& found = FakeExchange::of(e).slots[slot];
+        return found ? str(*found) : weir_str{};
+    };
+    host.slot_set = [](weir_exchange* e, weir_slot slot, weir_str value) {
+        auto& target = FakeExchange::of(e).slots[slot];
+        target.reset();
+        if (value.data) target = text(value);
+    };
+    host.header_get = [](weir_exchange* e, weir_side side, weir_str name) {
+        for (const auto& [key, value] : FakeExchange::of(e).fields[side]) {
+            if (sameName(key, text(name))) return str(value);
+        }
+        return weir_str{};
+    };
+    host.header_at = [](weir_exchange* e, weir_side side, std::size_t i, weir_str* name,
+                        weir_str* value) -> std::int32_t {
+        const auto& fields = FakeExchange::of(e).fields[side];
+        if (i >= fields.size()) return 0;
+        *name = str(fields[i].first);
+        *value = str(fields[i].second);
+        return 1;
+    };
+    host.header_set = [](weir_exchange* e, weir_side side, weir_str name, weir_str value) {
+        auto& fields = FakeExchange::of(e).fields[side];
+        std::erase_if(fields, [&](const auto& one) { return sameName(one.first, text(name)); });
+        fields.emplace_back(text(name), text(value));
+        return WEIR_OK;
+    };
+    host.status_get = [](weir_exchange* e) -> std::int32_t { return FakeExchange::of(e).status; };
+    host.reply_error = [](weir_exchange* e, std::int32_t status, std::int32_t code, weir_str message) {
+        FakeExchange& exchange = FakeExchange::of(e);
+        exchange.status = status;
+        exchange.errorCode = code;
+        exchange.body = text(message);
+        exchange.replied = true;
+        return WEIR_OK;
+    };
+    host.replied = [](weir_exchange* e) -> std::int32_t { return FakeExchange::of(e).replied; };
+    host.fail = [](weir_exchange* e, std::int32_t status, std::int32_t code, weir_str message) {
+        FakeExchange& exchange = FakeExchange::of(e);
+        exchange.status = status;
+        exchange.errorCode = code;
+        exchange.body = text(message);
+    };
+    host.arena_more = [](weir_exchange* e, std::size_t size) -> void* {
+        return FakeExchange::of(e).blocks.emplace_back(new char[size]).get();
+    };
+    host.arena_large = host.arena_more;
+    host.arena_large_free = [](weir_exchange*, void*, std::size_t) {};
+}
+
+}  // namespace detail
+
+inline const weir_host& fakeHost() {
+    static const weir_host host = [] {
+        weir_host table{};
+        table.size = sizeof table;
+        table.abi = WEIR_ABI_VERSION;
+        table.log = [](weir_log_level, weir_str) {};
+        table.now_ns = [] {
+            return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+        };
+        detail::setValueServices(table);
+        detail::setUpstreamServices(table);
+        detail::setMessageServices(table);
+        return table;
+    }();
+    return host;
+}
+
+// JSON text as a value that a module can be given. Lives as long as this object.
+class FakeValue {
+public:
+    explicit FakeValue(std::string_view json) : value_(base::parseJson(json).value()) {}
+    const weir_value* raw() const { return detail::raw(&value_); }
+
+private:
+    base::Value value_;
+};
+
+}  // namespace weir::test
