@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -71,9 +72,16 @@ void Connection::readBody() {
 
 net::Buffer* Connection::takeHeadBuffer() { return std::exchange(headBuffer_, nullptr); }
 
-bool Connection::reusable() const {
-    return state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ && head_->keepAlive &&
-           head_->body != http::BodyKind::UntilClose && !peerClosed() && !broken();
+bool Connection::reusable() {
+    const bool complete = state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ &&
+                          head_->keepAlive && head_->body != http::BodyKind::UntilClose && !peerClosed() &&
+                          !broken();
+    if (!complete || !readable()) return complete;
+    // The last read filled its buffer to the brim. Idle connections must start drained: a later edge would go unseen.
+    char surplus = 0;
+    if (net::readSome(fd(), &surplus, 1) != -EAGAIN) return false;
+    clearReadable();
+    return true;
 }
 
 void Connection::end() {

@@ -84,7 +84,7 @@ private:
     void fail(weir_call why);
     void arm(Waiting what);
     void close();
-    bool reusable() const;
+    bool reusable();
 
     ConnectionPool& pool_;
     std::shared_ptr<const Server> server_;

@@ -1,0 +1,185 @@
+#include "gateway/arguments.hpp"
+
+#include <algorithm>
+
+#include "base/value.hpp"
+#include "config/messages.hpp"
+#include "config/settings_table.hpp"
+
+namespace weir::gateway {
+
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+
+struct VerbRow {
+    Verb verb;
+    std::string_view name;
+    std::string_view usage;
+    std::string_view help;
+};
+
+constexpr VerbRow kVerbs[] = {
+    {Verb::Run, "run", "weir run -c FILE [--SETTING=VALUE ...]",
+     "Runs the gateway in the foreground. SIGTERM, SIGINT and SIGQUIT let what runs end, a second one ends at once;\n"
+     "SIGUSR1 opens the log file again.\n"},
+    {Verb::Check, "check", "weir check -c FILE [--SETTING=VALUE ...]",
+     "Does all that `weir run` does before it opens a port, says what is wrong, and ends: 0 good, 78 not.\n"},
+    {Verb::PluginList, "plugin list", "weir plugin list [-c FILE] [--SETTING=VALUE ...]",
+     "Lists what the modules provide, and which module serves each key. No module is loaded.\n"},
+    {Verb::Version, "version", "weir version", "Prints the version of weir and of what it was built with.\n"},
+};
+
+constexpr std::string_view kExitCodes =
+    "\nExit codes: 0 good, 64 wrong usage, 69 an address cannot be used, 70 internal error, 78 wrong configuration.\n";
+
+const VerbRow* find(Verb verb) {
+    const auto* row = std::ranges::find(kVerbs, verb, &VerbRow::verb);
+    return row == std::end(kVerbs) ? nullptr : row;
+}
+
+Error wrong(std::string message) { return {ErrorCode::Unsupported, "", std::move(message)}; }
+
+// Paths that an override may name; a secret can be read from elsewhere.
+std::vector<std::string> settingPaths() {
+    std::vector<std::string> paths;
+    for (const config::Setting& setting : config::settingsTable()) {
+        paths.emplace_back(setting.path);
+        if (!setting.isSecret()) continue;
+        paths.push_back(std::string(setting.path) + ".file");
+        paths.push_back(std::string(setting.path) + ".env");
+    }
+    return paths;
+}
+
+class Parser {
+public:
+    explicit Parser(std::span<const std::string_view> words) : words_(words) {}
+
+    Result<Arguments> parse() {
+        auto done = parseVerb();
+        while (done && !arguments_.help && !words_.empty()) done = parseOption(take());
+        if (!done) return done.error();
+        const bool needsFile = arguments_.verb == Verb::Run || arguments_.verb == Verb::Check;
+        if (needsFile && !arguments_.help && arguments_.file.empty()) {
+            return wrong(std::string(nameOf(arguments_.verb)) + " needs a configuration file: -c FILE");
+        }
+        return std::move(arguments_);
+    }
+
+private:
+    std::string_view take() {
+        std::string_view word = words_.front();
+        words_ = words_.subspan(1);
+        return word;
+    }
+
+    bool takeHelp() {
+        if (words_.empty() || (words_.front() != "--help" && words_.front() != "-h")) return false;
+        arguments_.help = true;
+        return true;
+    }
+
+    Result<void> parseVerb() {
+        if (takeHelp()) return {};
+        if (words_.empty()) return wrong("expected a verb: run, check, plugin list or version");
+        const std::string_view word = take();
+        if (word == "plugin") return parsePluginVerb();
+        for (const VerbRow& row : kVerbs) {
+            if (word == row.name) return arguments_.verb = row.verb, Result<void>();
+        }
+        const std::string hint = config::didYouMean(word, {"run", "check", "plugin", "version", "--help"});
+        return wrong((word.starts_with("-") ? "unknown option " : "unknown verb ") + base::jsonQuote(word) +
+                     (hint.empty() ? "; expected run, check, plugin list or version" : hint));
+    }
+
+    Result<void> parsePluginVerb() {
+        arguments_.verb = Verb::Plugin;
+        if (takeHelp()) return {};
+        if (words_.empty()) return wrong("plugin expects list behind it");
+        const std::string_view word = take();
+        if (word != "list") {
+            return wrong("unknown verb " + base::jsonQuote("plugin " + std::string(word)) + "; expected plugin list");
+        }
+        arguments_.verb = Verb::PluginList;
+        return {};
+    }
+
+    Result<void> parseOption(std::string_view word) {
+        if (word == "-h" || word == "--help") return arguments_.help = true, Result<void>();
+        if (!word.starts_with("-")) return unexpected(word);
+        const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+        const std::string_view name = word.substr(0, equals);
+        const bool file = takesSettings() && (name == "-c" || name == "--config");
+        const bool setting = takesSettings() && isSetting(name);
+        if (!file && !setting) return unknownOption(name);
+
+        if (equals == word.npos && words_.empty()) return wrong(std::string(name) + " needs a value behind it");
+        const std::string_view value = equals == word.npos ? take() : word.substr(equals + 1);
+        if (setting) {
+            arguments_.overrides.push_back({std::string(name.substr(2)), std::string(value)});
+            return {};
+        }
+        if (value.empty()) return wrong(std::string(name) + " needs a file's name");
+        if (!arguments_.file.empty()) return wrong(std::string(name) + " is given twice");
+        arguments_.file = value;
+        return {};
+    }
+
+    bool takesSettings() const { return arguments_.verb != Verb::Version; }
+
+    static bool isSetting(std::string_view option) {
+        if (!option.starts_with("--")) return false;
+        return std::ranges::count(settingPaths(), option.substr(2)) > 0;
+    }
+
+    Result<void> unexpected(std::string_view word) const {
+        std::string hint = takesSettings() && arguments_.file.empty() ? "; a configuration file goes behind -c" : "";
+        return wrong("unexpected " + base::jsonQuote(word) + hint);
+    }
+
+    Result<void> unknownOption(std::string_view name) const {
+        std::vector<std::string> known = {"--help"};
+        if (takesSettings()) {
+            known.emplace_back("--config");
+            for (const std::string& path : settingPaths()) known.push_back("--" + path);
+        }
+        const std::string hint = config::didYouMean(name, {known.begin(), known.end()});
+        return wrong("unknown option " + base::jsonQuote(name) + hint);
+    }
+
+    std::span<const std::string_view> words_;
+    Arguments arguments_;
+};
+
+}  // namespace
+
+Result<Arguments> parseArguments(std::span<const std::string_view> words) { return Parser(words).parse(); }
+
+std::string_view nameOf(Verb verb) {
+    if (verb == Verb::Plugin) return "plugin";
+    const VerbRow* row = find(verb);
+    return row ? row->name : "";
+}
+
+std::string helpText(Verb verb) {
+    std::string text;
+    const VerbRow* row = find(verb);
+    if (!row) {  // `weir` and `weir plugin`
+        text = "usage:\n";
+        for (const VerbRow& each : kVerbs) {
+            if (verb == Verb::None || each.name.starts_with("plugin ")) text += "  " + std::string(each.usage) + "\n";
+        }
+        text += "\nEach explains itself with --help.\n";
+        return text + std::string(verb == Verb::None ? kExitCodes : "");
+    }
+    text = "usage: " + std::string(row->usage) + "\n\n" + std::string(row->help);
+    if (verb == Verb::Version) return text;
+    text += "\n  -c, --config FILE\n      The configuration file.\n";
+    text += "\nSettings, on the command line, in the environment, or below `weir:` in the file, in this precedence:\n\n";
+    return text + config::describeSettings() + std::string(kExitCodes);
+}
+
+}  // namespace weir::gateway

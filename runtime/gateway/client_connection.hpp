@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "chain/exchange.hpp"
+#include "gateway/gateway_loop.hpp"
+#include "http/head_writer.hpp"
+#include "net/out_queue.hpp"
+#include "net/socket.hpp"
+#include "upstream/connection.hpp"
+
+namespace weir::gateway {
+
+// One client's connection: reads requests one after the other, carries each through the chain, writes the responses in
+// order. Stays on its loop for life. Between requests it holds no buffer and no exchange.
+//
+// Both bodies stream, each with its own back-pressure: nothing is read from one side while the other has not taken what
+// was read before.
+class ClientConnection final : public net::Source, private chain::Carrier, private upstream::CallListener {
+public:
+    // Takes fd over; the connection deletes itself when it is over.
+    static void open(GatewayLoop& loop, int fd, const net::PeerAddress& peer);
+    ~ClientConnection() = default;
+
+    // Close as soon as no request runs.
+    void drain();
+    // Close now: cancels what runs.
+    void abort();
+
+private:
+    friend class GatewayLoop;
+
+    enum class Phase : std::uint8_t {
+        Idle,       // no byte of the next request is here
+        Head,       // some are
+        Chain,      // plugins decide
+        Response,   // the response is being written
+        Drain,      // the response is written, the rest of the request body is thrown away
+        Linger,     // our side is closed; what the client still sends is thrown away so that it reads the response
+        Dead,       // closed; waits at most for offloaded work of its exchange
+    };
+    // What the request body is read for.
+    enum class Sink : std::uint8_t { None, Call, Collect, Discard };
+
+    ClientConnection(GatewayLoop& loop, const net::PeerAddress& peer);
+
+    // Source
+    void onReady() override;
+    static void onTimer(void* self);
+
+    // Reading requests
+    void readHead();
+    void parseHead();
+    void startRequest();
+    void refuse(int status, std::string_view reason);
+    bool readBodyBytes();
+    void bodyFault(const http::ParseError& error);
+    void askForBody();
+    void pumpBody();
+    void pumpToCall();
+    void collect();
+    void discard();
+    void nextRequest();
+    void checkClientGone();
+
+    // Carrier
+    void startCall(chain::Exchange& exchange, weir_operation operation) override;
+    void cancelCall(chain::Exchange& exchange) override;
+    void readBody(chain::Exchange& exchange, weir_operation operation, std::size_t limit) override;
+    void cancelReadBody(chain::Exchange& exchange) override;
+    void commit(chain::Exchange& exchange) override;
+    void released(chain::Exchange& exchange) override;
+
+    // CallListener
+    void onCallHead() override;
+    void onCallBody() override;
+    void onCallFailed(weir_call why) override;
+    void onCallBroken() override;
+    void onCallWritten() override;
+
+    // Calling and answering
+    void dial(bool fresh);
+    void sendRequest();
+    bool mayRedial(weir_call why) const;
+    void queueBody(std::string_view piece, bool last);
+    http::ResponseFraming framing();
+    void queueResponse(std::string_view piece, bool last);
+    void flush();
+    void written();
+    void responseOver();
+    void finishExchange(weir_finish how);
+    void closeAfterResponse();
+    void close();
+    void giveBuffers();
+
+    GatewayLoop& loop_;
+    net::Timer timer_;
+    net::PeerAddress peer_;
+    ClientConnection* next_ = nullptr;   // the loop's list
+    ClientConnection** link_ = nullptr;
+    net::OutQueue out_;
+
+    chain::Exchange* exchange_ = nullptr;
+    http::RequestParser* parser_ = nullptr;
+    upstream::Connection* call_ = nullptr;
+    net::Buffer* in_ = nullptr;          // holds the head while its exchange lives; then the bytes of the next request
+    net::Buffer* bodyIn_ = nullptr;      // request body behind what came with the head
+    net::Buffer* heads_ = nullptr;       // response heads of the exchange's calls
+    std::string_view piece_;             // request body bytes that nobody has taken yet
+    weir_operation operation_ = 0;       // the exchange's, of a call or a collection
+    struct Collected {
+        char* data = nullptr;
+        std::size_t size = 0;
+        std::size_t capacity = 0;
+        std::size_t limit = 0;
+    };
+    Collected* collected_ = nullptr;     // in the exchange's arena
+    char* chunkHeads_ = nullptr;         // in the arena: room for a chunk size line of each direction
+    http::ParseError refusal_;           // a body fault, while its exchange is being cancelled
+
+    Phase phase_ = Phase::Idle;
+    Sink sink_ = Sink::None;
+    bool bodyDone_ = false;        // the request is read to its end
+    bool bodyForwarded_ = false;   // and queued to the upstream to its end
+    bool chunkedUp_ = false;
+    bool chunkedDown_ = false;
+    bool bodyless_ = false;        // no body bytes go to the client
+    bool responseDone_ = false;    // all of it is queued
+    bool keepAlive_ = true;
+    bool continued_ = false;       // 100 Continue was sent
+    bool redialled_ = false;
+    bool flushing_ = false;
+};
+
+}  // namespace weir::gateway

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdio>
+#include <string_view>
+
+#include "gateway/arguments.hpp"
+
+// The verbs of `weir`. Each prints what it has to say and returns the exit code, one of sysexits.h. Main thread, before
+// any other thread exists.
+namespace weir::gateway {
+
+int runCommand(const Arguments& arguments);
+int checkCommand(const Arguments& arguments);
+int pluginListCommand(const Arguments& arguments);
+int versionCommand();
+
+// "weir: TEXT" to standard error; returns `exitCode`.
+inline int fail(int exitCode, std::string_view text) {
+    std::fprintf(stderr, "weir: %.*s\n", static_cast<int>(text.size()), text.data());
+    return exitCode;
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,75 @@
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "data/configuration.hpp"
+#include "gateway/commands.hpp"
+#include "gateway/gateway.hpp"
+#include "gateway/log_output.hpp"
+#include "module/catalog.hpp"
+
+namespace weir::gateway {
+
+namespace {
+
+using Line = std::array<std::string, 6>;
+
+base::Result<config::Settings> readSettings(const Arguments& arguments) {
+    const config::Environment environment = config::readEnvironment(environ);
+    std::vector<std::string> warnings;
+    auto settings = [&]() -> base::Result<config::Settings> {
+        if (arguments.file.empty()) {
+            return config::readSettings({}, "", arguments.overrides, environment, warnings);
+        }
+        auto configuration = data::loadConfiguration(arguments.file, arguments.overrides, environment);
+        if (!configuration) return configuration.error();
+        warnings = std::move(configuration->warnings);
+        return std::move(configuration->settings);
+    }();
+    for (const std::string& warning : warnings) base::logWarning(warning);
+    return settings;
+}
+
+void print(const std::vector<Line>& lines) {
+    std::array<std::size_t, std::tuple_size_v<Line>> widths{};
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    }
+    for (const Line& line : lines) {
+        std::string text;
+        for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+            text += line[i] + std::string(widths[i] + 2 - line[i].size(), ' ');
+        }
+        std::printf("%s%s\n", text.c_str(), line.back().c_str());
+    }
+}
+
+}  // namespace
+
+int pluginListCommand(const Arguments& arguments) {
+    logToTerminal();
+    const auto settings = readSettings(arguments);
+    if (!settings) return fail(EX_CONFIG, settings.error().text());
+    const ModulePaths paths(*settings);
+    const auto catalog = module::ModuleCatalog::scan(paths.modules, paths.spi);
+
+    std::vector<Line> lines = {{"INTERFACE", "KEY", "ORDER", "MODULE", "VERSION", "STATE"}};
+    for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
+        const module::Provided& provided = *entry.provided;
+        const bool ordered = provided.interface == module::kPluginInterface;
+        lines.push_back({provided.interface, provided.key, ordered ? std::to_string(provided.order) : "-",
+                         entry.module->manifest.id, entry.module->manifest.version,
+                         std::string(module::toText(entry.state))});
+    }
+    print(lines);
+    for (const base::Error& problem : catalog.problems()) fail(EX_CONFIG, problem.text());
+    return catalog.problems().empty() ? EX_OK : EX_CONFIG;
+}
+
+}  // namespace weir::gateway

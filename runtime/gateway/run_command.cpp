@@ -1,0 +1,170 @@
+#include <signal.h>
+#include <sys/resource.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include <Poco/Util/ServerApplication.h>
+
+#include "base/log.hpp"
+#include "data/configuration.hpp"
+#include "gateway/commands.hpp"
+#include "gateway/gateway.hpp"
+#include "gateway/log_output.hpp"
+#include "gateway/signals.hpp"
+#include "manage/management_server.hpp"
+
+namespace weir::gateway {
+
+namespace {
+
+// Poco's applications catch crashes to turn them into exceptions, which they are not: a core dump and the sanitizers'
+// reports would be lost. Puts back what was there.
+class CrashSignals {
+public:
+    CrashSignals() {
+        for (std::size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], nullptr, &before_[i]);
+    }
+    void restore() const {
+        for (std::size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], &before_[i], nullptr);
+    }
+
+private:
+    static constexpr std::array kNumbers = {SIGILL, SIGBUS, SIGSEGV, SIGSYS};
+    std::array<struct sigaction, kNumbers.size()> before_;
+};
+
+// What the management port tells, taken from the gateway.
+class GatewayStatus final : public manage::StatusSource {
+public:
+    explicit GatewayStatus(const Gateway& gateway) : gateway_(gateway) {}
+
+    manage::ServingState state() const override {
+        switch (gateway_.state()) {
+            case Gateway::State::Starting: return manage::ServingState::Starting;
+            case Gateway::State::Up: return manage::ServingState::Up;
+            case Gateway::State::Draining: return manage::ServingState::Draining;
+        }
+        return manage::ServingState::Starting;
+    }
+    std::string serverAddress() const override { return gateway_.settings().server.address; }
+    std::uint16_t serverPort() const override { return gateway_.port(); }
+    std::vector<manage::ProvidedRow> provided() const override {
+        std::vector<manage::ProvidedRow> rows;
+        for (const Gateway::Row& row : gateway_.rows()) {
+            rows.push_back({row.interface, row.key, row.order, row.module, row.version, row.state});
+        }
+        return rows;
+    }
+
+private:
+    const Gateway& gateway_;
+};
+
+// A connection may need two descriptors: the client's and the upstream's.
+void raiseFileLimit(std::size_t maxConnections) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    const std::size_t wanted = 2 * maxConnections;
+    if (limit.rlim_cur >= wanted) return;
+    base::logWarning("at most " + std::to_string(limit.rlim_cur) + " files can be open, server.maxConnections: " +
+                     std::to_string(maxConnections) + " may need " + std::to_string(wanted) +
+                     "; raise the limit (ulimit -Hn, LimitNOFILE) or lower the setting");
+}
+
+class RunApplication final : public Poco::Util::ServerApplication {
+public:
+    RunApplication(const Arguments& arguments, const Signals& signals) : arguments_(arguments), signals_(signals) {}
+
+    const std::string& problem() const { return problem_; }
+
+private:
+    int main(const std::vector<std::string>&) override {
+        auto configuration = data::loadConfiguration(arguments_.file, arguments_.overrides,
+                                                     config::readEnvironment(environ));
+        if (!configuration) return refuse(EX_CONFIG, configuration.error());
+        auto log = LogOutput::open(configuration->settings.log);
+        if (!log) return refuse(EX_CONFIG, log.error());
+        logsToFile_ = !configuration->settings.log.file.empty();
+        return serve(std::move(*configuration), **log);
+    }
+
+    int serve(data::Configuration configuration, LogOutput& log) {
+        raiseFileLimit(configuration.settings.server.maxConnections);
+        auto prepared = Gateway::prepare(std::move(configuration));
+        if (!prepared) return refuse(EX_CONFIG, prepared.error());
+        Gateway& gateway = **prepared;
+        for (const std::string& warning : gateway.warnings()) base::logWarning(warning);
+
+        const GatewayStatus status(gateway);
+        manage::ManagementServer management(gateway.settings().management, status);
+        if (auto started = management.start(); !started) return refuse(EX_UNAVAILABLE, started.error());
+        base::logInfo("management on " + management.address());
+        if (auto started = gateway.start(); !started) return refuse(EX_UNAVAILABLE, started.error());
+        waitForEnd(log);
+        drain(gateway, log);
+        return EX_OK;
+    }
+
+    void waitForEnd(LogOutput& log) {
+        for (;;) {
+            const int number = signals_.wait();
+            if (Signals::ends(number)) return;
+            handleOther(number, log);
+        }
+    }
+
+    static void handleOther(int number, LogOutput& log) {
+        if (number == SIGHUP) {
+            base::logInfo("SIGHUP: this version does not reload its configuration; restart to take a change");
+            return;
+        }
+        log.reopen();
+        base::logInfo("SIGUSR1: the log is opened again");
+    }
+
+    void drain(Gateway& gateway, LogOutput& log) {
+        const SignalThread impatient(signals_, [&log](int number) {
+            if (!Signals::ends(number)) return handleOther(number, log);
+            base::logWarning("a second signal: ending at once");
+            log.flush();
+            _exit(128 + number);
+        });
+        base::logInfo("draining; a second signal ends at once");
+        gateway.stop();
+        base::logInfo("stopped");
+    }
+
+    // Said on standard error, where whoever starts a gateway looks, and in the log when that is elsewhere.
+    int refuse(int exitCode, const base::Error& error) {
+        problem_ = error.text();
+        if (logsToFile_) base::logError(problem_);
+        return exitCode;
+    }
+
+    const Arguments& arguments_;
+    const Signals& signals_;
+    bool logsToFile_ = false;
+    std::string problem_;
+};
+
+}  // namespace
+
+int runCommand(const Arguments& arguments) {
+    const Signals signals;
+    ::signal(SIGPIPE, SIG_IGN);  // a log that nobody reads any more
+    const CrashSignals crashSignals;
+    RunApplication application(arguments, signals);
+    crashSignals.restore();
+    // The name alone, and not our own arguments.
+    std::string name = "weir";
+    char* words[] = {name.data(), nullptr};
+    const int exitCode = application.run(1, words);
+    return application.problem().empty() ? exitCode : fail(exitCode, application.problem());
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,114 @@
+#include "manage/pages.hpp"
+
+#include <strings.h>
+
+#include <utility>
+
+#include "base/value.hpp"
+#include "module/manifest.hpp"
+
+namespace weir::manage {
+
+namespace {
+
+using base::Value;
+
+Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
+Value number(std::uint64_t number) { return Value::scalar(std::to_string(number), false); }
+
+PageReply error(int status, std::string_view message) {
+    Value body = Value::object();
+    body.set("code", number(static_cast<std::uint64_t>(status)));
+    body.set("message", text(message));
+    return {status, base::toJson(body), {}, {}};
+}
+
+std::string_view nameOf(ServingState state) {
+    switch (state) {
+        case ServingState::Starting: return "STARTING";
+        case ServingState::Up: return "UP";
+        case ServingState::Draining: return "DRAINING";
+    }
+    return "UNKNOWN";
+}
+
+Value toValue(const ProvidedRow& row) {
+    Value value = Value::object();
+    value.set("interface", text(row.interface));
+    value.set("key", text(row.key));
+    if (!row.order.empty()) value.set("order", Value::scalar(row.order, false));
+    value.set("module", text(row.module));
+    value.set("version", text(row.version));
+    value.set("state", text(row.state));
+    return value;
+}
+
+// Takes as long for a token that is nearly right as for any other of that length.
+bool sameSecret(std::string_view given, std::string_view secret) {
+    unsigned different = given.size() == secret.size() ? 0 : 1;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        different |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(secret[i % secret.size()]);
+    }
+    return different == 0;
+}
+
+}  // namespace
+
+PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
+    if (!loopback_ && token_.empty()) {
+        return error(403, "The management port is not on loopback and answers with a token only: set "
+                          "weir.management.token.");
+    }
+    if (!loopback_ && !authorized(request.authorization)) {
+        PageReply reply = error(401, "The token is missing or not correct: Authorization: Bearer TOKEN.");
+        reply.challenge = "Bearer realm=\"weir management\"";
+        return reply;
+    }
+    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    const bool known = path == "/actuator/health" || path == "/plugins" || path == "/spi";
+    if (!known) return error(404, "There is no such page; there are /actuator/health, /plugins and /spi.");
+    if (request.method != "GET") {
+        PageReply reply = error(405, "This page can only be read.");
+        reply.allow = "GET";
+        return reply;
+    }
+    if (path == "/plugins") return plugins();
+    return path == "/spi" ? spi() : health(port);
+}
+
+bool Pages::authorized(std::string_view authorization) const {
+    constexpr std::string_view scheme = "Bearer ";
+    if (authorization.size() <= scheme.size()) return false;
+    if (::strncasecmp(authorization.data(), scheme.data(), scheme.size()) != 0) return false;
+    return sameSecret(authorization.substr(scheme.size()), token_.reveal());
+}
+
+PageReply Pages::health(std::uint16_t port) const {
+    const ServingState state = source_.state();
+    Value server = Value::object();
+    server.set("address", text(source_.serverAddress()));
+    server.set("port", number(source_.serverPort()));
+    Value management = Value::object();
+    management.set("port", number(port));
+    Value body = Value::object();
+    body.set("status", text(nameOf(state)));
+    body.set("server", std::move(server));
+    body.set("management", std::move(management));
+    return {state == ServingState::Up ? 200 : 503, base::toJson(body), {}, {}};
+}
+
+PageReply Pages::plugins() const {
+    Value list = Value::array();
+    for (const ProvidedRow& row : source_.provided()) {
+        if (row.interface == module::kPluginInterface) list.append(toValue(row));
+    }
+    return {200, base::toJson(list), {}, {}};
+}
+
+PageReply Pages::spi() const {
+    Value list = Value::array();
+    for (const ProvidedRow& row : source_.provided()) list.append(toValue(row));
+    return {200, base::toJson(list), {}, {}};
+}
+
+}  // namespace weir::manage

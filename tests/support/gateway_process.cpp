@@ -1,0 +1,48 @@
+#include "support/gateway_process.hpp"
+
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace weir::support {
+
+namespace {
+
+std::vector<std::string> commandLine(const std::string& file, const std::vector<std::string>& added) {
+    std::vector<std::string> all{"run", "-c", file, "--server.port=0", "--management.port=0"};
+    all.insert(all.end(), added.begin(), added.end());
+    return all;
+}
+
+}  // namespace
+
+GatewayProcess::GatewayProcess(const std::string& yaml, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& environment)
+    : file_(directory_.write("weir.yaml", yaml)), process_(WEIR_BINARY, commandLine(file_, arguments), environment) {
+    managementPort_ = std::stoi(process_.waitForLine("management on 127.0.0.1:"));
+    port_ = std::stoi(process_.waitForLine("listening on 127.0.0.1:"));
+}
+
+std::size_t GatewayProcess::descriptors() const {
+    std::filesystem::directory_iterator all("/proc/" + std::to_string(process_.pid()) + "/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::size_t GatewayProcess::residentBytes() const {
+    std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.rfind("VmRSS:", 0) == 0) return std::stoul(line.substr(6)) * 1024;
+    }
+    throw std::runtime_error("the gateway is gone; its output:\n" + process_.output());
+}
+
+int GatewayProcess::stop() {
+    process_.signal(SIGTERM);
+    auto code = process_.waitForExit();
+    if (!code) throw std::runtime_error("the gateway does not end; its output:\n" + process_.output());
+    return *code;
+}
+
+}  // namespace weir::support
