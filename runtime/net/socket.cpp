@@ -93,10 +93,17 @@ Result<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t por
     const std::string text = (literal6 ? "[" + name + "]" : host) + ":" + std::to_string(port);
     std::vector<Endpoint> endpoints;
     if (name.empty() || (bracketed && !literal6)) return notAnAddress(text);
+    if (name == "localhost") {  // RFC 6761 6.3: always the loopback addresses, whatever the machine's files say
+        for (const char* loopback : {"127.0.0.1", "::1"}) {
+            const Poco::Net::SocketAddress address(Poco::Net::IPAddress(loopback), port);
+            endpoints.emplace_back(text, address.addr(), address.length());
+        }
+        return endpoints;
+    }
     using Poco::Net::DNS;
     try {
         // The resolver itself takes literals as they are; Poco's own parser refuses "::" and accepts "1::2::3".
-        // No AI_ADDRCONFIG: a machine with nothing but the loopback interface resolves "localhost" as well.
+        // No AI_ADDRCONFIG: it would hide addresses on a machine with nothing but the loopback interface.
         const auto entry = DNS::hostByName(name, literal6 ? DNS::DNS_HINT_AI_NUMERICHOST : DNS::DNS_HINT_NONE);
         for (const Poco::Net::IPAddress& ip : entry.addresses()) {  // sorted, IPv4 first
             const Poco::Net::SocketAddress address(ip, port);

@@ -57,7 +57,7 @@ private:
 };
 
 // A name's addresses, IPv4 before IPv6, each ascending, at least one; try them in order. Literals ("::1", "[::1]" too)
-// need no lookup, everything else BLOCKS for as long as the resolver likes: call it off the loop. Any thread. A failed
+// and "localhost" need no lookup, everything else BLOCKS for as long as the resolver likes: call it off the loop. Any thread. A failed
 // lookup is retryable.
 base::Result<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port);
 
