@@ -5,11 +5,6 @@
 
 namespace {
 
-// Only then is a repeat safe for every method: the upstream has not seen a byte.
-bool nothingWasSent(weir::Call call) {
-    return call == weir::Call::Refused || call == weir::Call::ConnectTimeout || call == weir::Call::Unresolved;
-}
-
 // Carries out the route that a proxy plugin chose. What came of it is left in the exchange for the plugins behind.
 class HttpClient final : public weir::Plugin {
     weir::Task<> execute(weir::Exchange& exchange, weir::Next next) override {
@@ -18,8 +13,9 @@ class HttpClient final : public weir::Plugin {
             exchange.replyError(404, -106, "Can not find url, please check your configuration!");
             co_return;
         }
+        // Only a refused connection is repeated: the upstream has not seen a byte, so that is safe for every method.
         weir::Call call = co_await host().callUpstream();
-        for (std::uint32_t repeat = 0; repeat < route->retry && nothingWasSent(call); ++repeat)
+        for (std::uint32_t repeat = 0; repeat < route->retry && call == weir::Call::Refused; ++repeat)
             call = co_await host().callUpstream();
         co_await next();
     }

@@ -14,7 +14,7 @@ TEST_CASE("httpClient answers 404 when no proxy plugin chose a route") {
     CHECK(exchange.calls == 0);
 }
 
-TEST_CASE("httpClient repeats a call only while nothing was sent, then goes on with the chain") {
+TEST_CASE("httpClient repeats a call only while the connection is refused, then goes on with the chain") {
     struct Row { unsigned retry; std::vector<int> results; };
     const Row rows[] = {
         {3, {WEIR_CALL_OK}},
@@ -23,7 +23,9 @@ TEST_CASE("httpClient repeats a call only while nothing was sent, then goes on w
         {3, {WEIR_CALL_BAD_REPLY}},
         {0, {WEIR_CALL_REFUSED}},
         {3, {WEIR_CALL_REFUSED, WEIR_CALL_OK}},
-        {3, {WEIR_CALL_REFUSED, WEIR_CALL_CONNECT_TIMEOUT, WEIR_CALL_UNRESOLVED, WEIR_CALL_REFUSED}},
+        {3, {WEIR_CALL_REFUSED, WEIR_CALL_REFUSED, WEIR_CALL_REFUSED, WEIR_CALL_REFUSED}},
+        {3, {WEIR_CALL_CONNECT_TIMEOUT}},
+        {3, {WEIR_CALL_UNRESOLVED}},
         {3, {WEIR_CALL_REFUSED, WEIR_CALL_RESET}},
     };
     const LoadedPlugin client("httpClient");
