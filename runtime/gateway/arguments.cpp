@@ -178,7 +178,7 @@ std::string helpText(Verb verb) {
     text = "usage: " + std::string(row->usage) + "\n\n" + std::string(row->help);
     if (verb == Verb::Version) return text;
     text += "\n  -c, --config FILE\n      The configuration file.\n";
-    text += "\nSettings, on the command line, in the environment, or below `weir:` in the file, in this precedence:\n\n";
+    text += "\nSettings; the command line goes before the environment, that before `weir:` in the file:\n\n";
     return text + config::describeSettings() + std::string(kExitCodes);
 }
 

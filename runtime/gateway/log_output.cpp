@@ -24,7 +24,8 @@ namespace weir::gateway {
 namespace {
 
 constexpr const char* kPattern = "%Y-%m-%dT%H:%M:%S.%iZ %p %t";
-constexpr const char* kLevels = "error, error, error, warning, notice, info, debug, debug";  // from Poco's fatal to trace
+// From Poco's fatal to its trace.
+constexpr const char* kLevels = "error, error, error, warning, notice, info, debug, debug";
 constexpr const char* kQueued = "100000";  // lines; more are dropped and counted
 
 int openForAppend(const std::filesystem::path& path) {

@@ -17,7 +17,8 @@ public:
     LogOutput(const LogOutput&) = delete;
     LogOutput& operator=(const LogOutput&) = delete;
 
-    // Any thread. The file is opened anew for the next line, after somebody moved the old one away; standard error stays.
+    // Any thread. The next line goes to the file that has the name then, after somebody moved the old one away;
+    // standard error stays.
     void reopen();
     // Any thread. Returns when all lines so far are written.
     void flush();

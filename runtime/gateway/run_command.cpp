@@ -102,9 +102,9 @@ private:
 
         const GatewayStatus status(gateway);
         manage::ManagementServer management(gateway.settings().management, status);
-        if (auto started = management.start(); !started) return refuse(EX_UNAVAILABLE, started.error());
+        if (auto started = management.start(); !started) return refuseAddress(started.error());
         base::logInfo("management on " + management.address());
-        if (auto started = gateway.start(); !started) return refuse(EX_UNAVAILABLE, started.error());
+        if (auto started = gateway.start(); !started) return refuseAddress(started.error());
         waitForEnd(log);
         drain(gateway, log);
         return EX_OK;
@@ -137,6 +137,11 @@ private:
         base::logInfo("draining; a second signal ends at once");
         gateway.stop();
         base::logInfo("stopped");
+    }
+
+    // A text that is no address is a mistake in the settings, one that is taken is not.
+    int refuseAddress(const base::Error& error) {
+        return refuse(error.code == base::ErrorCode::InvalidConfig ? EX_CONFIG : EX_UNAVAILABLE, error);
     }
 
     // Said on standard error, where whoever starts a gateway looks, and in the log when that is elsewhere.

@@ -60,7 +60,8 @@ TEST_CASE("off loopback nothing is read without the token") {
     struct Row { const char* authorization; int status; };
     const Row rows[] = {
         {"Bearer secret", 200}, {"bearer secret", 200}, {"", 401},          {"Bearer", 401},       {"Bearer ", 401},
-        {"Bearer secre", 401},  {"Bearer secrets", 401}, {"secret", 401},   {"Basic secret", 401}, {"Bearer Secret", 401},
+        {"Bearer secre", 401},  {"Bearer secrets", 401}, {"secret", 401},   {"Basic secret", 401},
+        {"Bearer Secret", 401},
         {"Bearer secretsecret", 401},
     };
     FakeStatus status;
