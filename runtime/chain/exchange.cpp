@@ -84,7 +84,7 @@ void Exchange::advance() {
             resumeTop(makeEvent(WEIR_EVENT_RETURNED, failed_ ? WEIR_NEXT_FAILED : WEIR_NEXT_OK));
         } else if (eventReady_) {
             eventReady_ = false;
-            resumeTop(event_);
+            resumeTop(weir_event(event_));  // a copy: what the plugin starts now may be over before it has read this
         } else {
             advancing_ = false;
             return;
@@ -139,7 +139,7 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
 void Exchange::answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome) {
     switch (answer) {
         case WEIR_FORWARD:
-            if (operation_ != Operation::None) cancelOperation();
+            cancelOperation();
             if (outcome.frame) {
                 push(entry, outcome.frame);
                 walkFrom(*top_, outcome.deadline_ns);
@@ -161,15 +161,12 @@ void Exchange::resumed(Entered& top, std::int32_t answer, const weir_outcome& ou
     const ChainEntry& entry = *top.entry;
     switch (answer) {
         case WEIR_FORWARD:
-            if (operation_ != Operation::None) cancelOperation();
+            cancelOperation();
             if (top.forwarded && !replayable())
                 return schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_NOT_REPLAYABLE, {});
             // A second walk begins where the first did; after a timeout that is so already, and the plugin's edits
             // since then are kept.
-            if (top.forwarded && !top.restored) {
-                carrier_.cancelCall(*this);
-                restore(top.mark);
-            }
+            if (top.forwarded && !top.restored) goBack(top.mark);
             return walkFrom(top, outcome.deadline_ns);
         case WEIR_SUSPENDED: return wait(entry);
         case WEIR_REPLY:
@@ -215,7 +212,7 @@ void Exchange::walkFrom(Entered& top, std::uint64_t deadlineNs) {
 
 // A plugin is through, its frame is gone.
 void Exchange::ended(const ChainEntry& entry, bool forwarded) {
-    if (operation_ != Operation::None) cancelOperation();
+    cancelOperation();
     phase_ = Phase::Return;
     if (replied_) {
         failed_ = false;
@@ -225,7 +222,7 @@ void Exchange::ended(const ChainEntry& entry, bool forwarded) {
 }
 
 void Exchange::failed(const ChainEntry& entry) {
-    if (operation_ != Operation::None) cancelOperation();
+    cancelOperation();
     Failure failure{500, kInternalCode, "no reason given"};
     if (hasFailure_) failure = failure_;
     hasFailure_ = false;
@@ -301,7 +298,12 @@ weir_operation Exchange::begin(Operation kind) {
 
 weir_operation Exchange::startUpstreamCall() {
     const weir_operation id = begin(Operation::Call);
-    if (id) carrier_.startCall(*this, id);
+    if (!id) return 0;
+    if (response.source == ResponseSource::Upstream) {  // of an earlier call: this one takes its place
+        dropAnswer();
+        forgetAnswer();
+    }
+    carrier_.startCall(*this, id);
     return id;
 }
 
@@ -349,7 +351,10 @@ weir_operation Exchange::startOffload(void (*work)(void*), void* arg) {
 
 void Exchange::complete(weir_operation operation, std::int32_t status, std::string_view data) {
     if (operation == 0 || operation != operationId_) return;  // cancelled meanwhile
-    if (operation_ == Operation::Call) callResult = static_cast<weir_call>(status);
+    if (operation_ == Operation::Call) {
+        callResult = static_cast<weir_call>(status);
+        if (status == WEIR_CALL_OK) answer_ = operation;
+    }
     if (operation_ == Operation::Body && status == WEIR_OK && bodyState == BodyState::Streaming) {
         bodyState = BodyState::Buffered;
         bufferedBody = data;
@@ -377,6 +382,20 @@ void Exchange::cancelOperation() {
     eventReady_ = false;
 }
 
+// The carrier's side of it: the call, with a body nobody will read.
+void Exchange::dropAnswer() {
+    carrier_.cancelCall(*this);
+    answer_ = 0;
+}
+
+// Our side.
+void Exchange::forgetAnswer() {
+    response.head.fields.removeParsed();
+    response.head.status = 0;
+    response.head.reason = {};
+    response.source = ResponseSource::None;
+}
+
 // ---- Deadlines ----
 
 void Exchange::Entered::onDeadline(void* self) {
@@ -395,8 +414,7 @@ void Exchange::timeOut(Entered& entered) {
     timedOut_ = nullptr;
     cancelOperation();
     while (top_ != &entered) dropTop();
-    carrier_.cancelCall(*this);
-    restore(entered.mark);
+    goBack(entered.mark);
     entered.restored = true;
     failed_ = false;
     schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_TIMED_OUT, {});
@@ -410,6 +428,7 @@ void Exchange::saveMark(Mark& mark) const {
     mark.reason = response.head.reason;
     mark.source = response.source;
     mark.body = response.body;
+    mark.answer = answer_;
     mark.callResult = callResult;
     for (int i = 0; i < WEIR_SLOT_COUNT; ++i) mark.slots[i] = slots_[i];
     mark.attributes = attributes_;
@@ -432,6 +451,16 @@ void Exchange::restore(const Mark& mark) {
     hasRoute_ = mark.hasRoute;
     rpc_ = mark.rpc;
     rewritten_ = {};
+}
+
+// To where the frame called next(). An upstream's response that was there already stays, unless somebody has replaced it
+// since: then its body is gone and with it the response.
+void Exchange::goBack(const Mark& mark) {
+    if (answer_ != mark.answer) dropAnswer();
+    restore(mark);
+    if (response.source != ResponseSource::Upstream || answer_) return;
+    forgetAnswer();
+    callResult = WEIR_CALL_RESET;
 }
 
 // ---- The end ----
@@ -469,7 +498,7 @@ void Exchange::over(weir_finish how) {
 // ---- What plugins and the carrier change ----
 
 void Exchange::reply(int status, std::string_view contentType, std::string_view body) {
-    if (response.source == ResponseSource::Upstream) carrier_.cancelCall(*this);
+    if (response.source == ResponseSource::Upstream) dropAnswer();
     response.head.fields.removeParsed();
     response.head.status = status;
     response.head.reason = {};

@@ -131,6 +131,7 @@ private:
         std::string_view reason;
         ResponseSource source;
         std::string_view body;
+        weir_operation answer;
         weir_call callResult;
         std::string_view slots[WEIR_SLOT_COUNT];
         struct Attribute* attributes;
@@ -177,6 +178,9 @@ private:
     void rememberFinished(const ChainEntry& entry);
     weir_operation begin(Operation kind);
     void cancelOperation();
+    void dropAnswer();
+    void forgetAnswer();
+    void goBack(const Mark& mark);
     void finishCancel();
     void over(weir_finish how);
     void saveMark(Mark& mark) const;
@@ -200,6 +204,7 @@ private:
     bool hasFailure_ = false;
     std::uint32_t position_ = 0;  // next in the chain
     weir_operation operationId_ = 0;
+    weir_operation answer_ = 0;  // the call whose response the carrier holds; 0: none
     std::shared_ptr<Exchange*> offload_;  // how running work finds back; null inside when nobody waits for it any more
     weir_event event_{};
     Entered* top_ = nullptr;

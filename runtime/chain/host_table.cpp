@@ -1,7 +1,10 @@
 #include "chain/host_table.hpp"
 
 #include <chrono>
+#include <exception>
+#include <limits>
 #include <new>
+#include <type_traits>
 
 #include "base/log.hpp"
 #include "base/value.hpp"
@@ -19,7 +22,10 @@ std::string_view view(weir_str text) {
 weir_str str(std::string_view text) { return {text.data(), text.size()}; }
 
 Exchange& exchangeOf(weir_exchange* raw) { return *static_cast<Exchange*>(raw); }
-const base::Value& valueOf(const weir_value* raw) { return *reinterpret_cast<const base::Value*>(raw); }
+const base::Value& valueOf(const weir_value* raw) {
+    static const base::Value null;
+    return raw ? *reinterpret_cast<const base::Value*>(raw) : null;
+}
 const weir_value* rawOf(const base::Value& value) { return reinterpret_cast<const weir_value*>(&value); }
 ControlServices& servicesOf(const weir_host* host) { return static_cast<const HostTable*>(host)->control; }
 
@@ -33,7 +39,8 @@ void* allocate(std::size_t size) {
 void release(void* block, std::size_t) { ::operator delete(block, std::align_val_t{WEIR_ARENA_ALIGN}); }
 
 std::uint64_t nowNs() {
-    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(since / std::chrono::nanoseconds(1));
 }
 
 // ---- values ----
@@ -159,20 +166,28 @@ http::FieldTable& fieldsOf(weir_exchange* raw, weir_side side) {
     return side == WEIR_REQUEST ? exchange.request.fields : exchange.response.head.fields;
 }
 
-// Framing and the connection are the host's; a bad byte would end up on the wire as another field.
-bool editable(std::string_view name, std::string_view value) {
+// Framing and the connection are the host's.
+bool isFraming(std::string_view name) {
     const http::FieldId id = http::fieldId(name);
-    const bool framing = id == http::FieldId::Connection || id == http::FieldId::ContentLength ||
-                         id == http::FieldId::TransferEncoding;
+    return id == http::FieldId::Connection || id == http::FieldId::ContentLength ||
+           id == http::FieldId::TransferEncoding;
+}
+
+// A bad byte would end up on the wire as another field.
+bool editable(std::string_view name, std::string_view value) {
+    const bool framing = isFraming(name);
     if (!framing && http::isFieldName(name) && http::isFieldValue(value)) return true;
     base::logWarning("a plugin's header was refused: " + base::jsonQuote(name) +
                      (framing ? " is set by the gateway" : " or its value has bytes HTTP does not allow"));
     return false;
 }
 
-weir_str headerGet(weir_exchange* raw, weir_side side, weir_str name) { return str(fieldsOf(raw, side).get(view(name))); }
+weir_str headerGet(weir_exchange* raw, weir_side side, weir_str name) {
+    return str(fieldsOf(raw, side).get(view(name)));
+}
 std::size_t headerCount(weir_exchange* raw, weir_side side) { return fieldsOf(raw, side).count(); }
 std::int32_t headerAt(weir_exchange* raw, weir_side side, std::size_t index, weir_str* name, weir_str* value) {
+    if (index > std::numeric_limits<std::uint32_t>::max()) return 0;
     const http::FieldTable::Field* field = fieldsOf(raw, side).standing(static_cast<std::uint32_t>(index));
     if (!field) return 0;
     *name = str(field->name);
@@ -190,9 +205,7 @@ weir_status headerAdd(weir_exchange* raw, weir_side side, weir_str name, weir_st
     return WEIR_OK;
 }
 void headerRemove(weir_exchange* raw, weir_side side, weir_str name) {
-    const http::FieldId id = http::fieldId(view(name));
-    if (id == http::FieldId::ContentLength || id == http::FieldId::TransferEncoding) return;
-    fieldsOf(raw, side).remove(view(name));
+    if (!isFraming(view(name))) fieldsOf(raw, side).remove(view(name));
 }
 
 std::int32_t statusGet(weir_exchange* raw) { return exchangeOf(raw).response.head.status; }
@@ -227,6 +240,7 @@ std::int32_t routeGet(weir_exchange* raw, weir_route* out) {
 }
 std::int32_t upstreamPick(weir_exchange* raw, weir_upstream_set* set, std::uint32_t balancer,
                           const std::uint64_t* excluded) {
+    if (!set) return -1;
     const weir_pick request{sizeof(weir_pick), 0, str(exchangeOf(raw).clientAddress), excluded};
     return reinterpret_cast<const upstream::UpstreamSet*>(set)->pick(balancer, request);
 }
@@ -239,6 +253,34 @@ weir_operation offload(weir_exchange* raw, void (*work)(void*), void* arg) {
     return exchangeOf(raw).startOffload(work, arg);
 }
 
+// ---- The border ----
+
+// What a module is told when there was no memory for what it asked.
+template <class T>
+T nothing() {
+    if constexpr (std::is_same_v<T, weir_status>) return WEIR_NO_MEMORY;
+    else if constexpr (!std::is_void_v<T>) return T{};
+}
+template <>
+std::uint32_t nothing() { return std::numeric_limits<std::uint32_t>::max(); }  // attribute_id, which starts at 0
+
+// Function as the table has it: nothing is thrown into a module. Beside std::bad_alloc, a text of an absurd size throws
+// std::length_error.
+template <auto Function>
+struct Guarded;
+template <class Out, class... In, Out (*Function)(In...)>
+struct Guarded<Function> {
+    static Out call(In... in) noexcept {
+        try {
+            return Function(in...);
+        } catch (const std::exception&) {
+            return nothing<Out>();
+        }
+    }
+};
+template <auto Function>
+constexpr auto guarded = &Guarded<Function>::call;
+
 }  // namespace
 
 HostTable::HostTable(ControlServices& services)
@@ -247,7 +289,7 @@ HostTable::HostTable(ControlServices& services)
           .abi = WEIR_ABI_VERSION,
           .probing = 0,
           .reserved = 0,
-          .log = &chain::log,
+          .log = guarded<&chain::log>,
           .allocate = &chain::allocate,
           .release = &chain::release,
           .now_ns = &nowNs,
@@ -260,40 +302,40 @@ HostTable::HostTable(ControlServices& services)
           .value_bool = &valueBool,
           .value_int = &valueInt,
           .value_double = &valueDouble,
-          .error_set = &errorSet,
-          .unknown_key = &unknownKey,
-          .attribute_id = &attributeId,
-          .balancer_find = &balancerFind,
-          .upstream_set_create = &upstreamSetCreate,
+          .error_set = guarded<&errorSet>,
+          .unknown_key = guarded<&unknownKey>,
+          .attribute_id = guarded<&attributeId>,
+          .balancer_find = guarded<&balancerFind>,
+          .upstream_set_create = guarded<&upstreamSetCreate>,
           .upstream_set_release = &upstreamSetRelease,
-          .arena_more = &arenaMore,
-          .arena_large = &arenaLarge,
+          .arena_more = guarded<&arenaMore>,
+          .arena_large = guarded<&arenaLarge>,
           .arena_large_free = &arenaLargeFree,
           .part = &chain::part,
           .slot_get = &slotGet,
-          .slot_set = &slotSet,
+          .slot_set = guarded<&slotSet>,
           .attribute_get = &attributeGet,
-          .attribute_set = &attributeSet,
+          .attribute_set = guarded<&attributeSet>,
           .header_get = &headerGet,
           .header_count = &headerCount,
           .header_at = &headerAt,
-          .header_set = &headerSet,
-          .header_add = &headerAdd,
+          .header_set = guarded<&headerSet>,
+          .header_add = guarded<&headerAdd>,
           .header_remove = &headerRemove,
           .status_get = &statusGet,
           .status_set = &statusSet,
-          .reply = &chain::reply,
-          .reply_error = &chain::replyError,
+          .reply = guarded<&chain::reply>,
+          .reply_error = guarded<&chain::replyError>,
           .replied = &chain::replied,
-          .fail = &chain::fail,
+          .fail = guarded<&chain::fail>,
           .route_set = &routeSet,
           .route_get = &routeGet,
           .upstream_pick = &upstreamPick,
           .call_result = &callResult,
-          .upstream_call = &upstreamCall,
-          .request_body = &requestBody,
-          .sleep = &chain::sleep,
-          .offload = &chain::offload,
+          .upstream_call = guarded<&upstreamCall>,
+          .request_body = guarded<&requestBody>,
+          .sleep = guarded<&chain::sleep>,
+          .offload = guarded<&chain::offload>,
       },
       control(services) {}
 

@@ -50,12 +50,14 @@ void ClientConnection::open(GatewayLoop& loop, int fd, const net::PeerAddress& p
 
 void ClientConnection::close() {
     if (phase_ == Phase::Dead) return;
+    const bool answered = phase_ == Phase::Drain;
     phase_ = Phase::Dead;
     timer_.disarm();
     out_.clear();
     loop_.events.close(*this);
     if (exchange_) {
-        finishExchange(WEIR_FINISH_ABORTED);  // released() goes on, now or when offloaded work is done
+        // released() goes on, now or when offloaded work is done
+        finishExchange(answered ? WEIR_FINISH_OK : WEIR_FINISH_ABORTED);
     } else {
         giveBuffers();
         loop_.events.retire(std::unique_ptr<ClientConnection>(this));
@@ -97,7 +99,7 @@ void ClientConnection::onReady() {
         case Phase::Response:
         case Phase::Drain:
             if (sink_ != Sink::None) pumpBody();
-            if (phase_ != Phase::Dead) checkClientGone();
+            if (phase_ == Phase::Chain || phase_ == Phase::Response) checkClientGone();
             return;
         case Phase::Linger: return discard();
         case Phase::Dead: return;
@@ -285,12 +287,14 @@ void ClientConnection::pumpBody() {
     }
 }
 
+// The timer that watched the body must not go off on whatever comes next; later phases have it for their own ends.
+void ClientConnection::stopReading() {
+    sink_ = Sink::None;
+    if (phase_ == Phase::Chain) timer_.disarm();
+}
+
 void ClientConnection::pumpToCall() {
     for (int turn = 0; call_ && !call_->blocked(); ++turn) {
-        if (bodyForwarded_) {
-            sink_ = Sink::None;
-            return;
-        }
         if (piece_.empty() && !bodyDone_) {
             if (turn == kReadsPerWake) return loop_.events.requeue(*this);
             if (!readBodyBytes()) return;
@@ -298,6 +302,7 @@ void ClientConnection::pumpToCall() {
         }
         queueBody(std::exchange(piece_, {}), bodyDone_);
         call_->send(bodyDone_);
+        if (bodyForwarded_) return stopReading();
     }
 }
 
@@ -331,10 +336,9 @@ void ClientConnection::readBody(chain::Exchange& exchange, weir_operation operat
 
 void ClientConnection::cancelReadBody(chain::Exchange&) {
     // What was collected stays: the body is gone from the connection, so nobody else can have it whole.
-    sink_ = Sink::None;
+    stopReading();
     operation_ = 0;
     exchange_->bodyState = chain::BodyState::Taken;
-    timer_.disarm();
 }
 
 void ClientConnection::collect() {
@@ -342,7 +346,7 @@ void ClientConnection::collect() {
         Collected& to = *collected_;
         if (!piece_.empty()) {
             if (piece_.size() > to.limit - to.size) {
-                sink_ = Sink::None;
+                stopReading();
                 exchange_->bodyState = chain::BodyState::Taken;
                 return exchange_->complete(std::exchange(operation_, 0), WEIR_TOO_LARGE);
             }
@@ -361,7 +365,7 @@ void ClientConnection::collect() {
             piece_ = {};
         }
         if (bodyDone_) {
-            sink_ = Sink::None;
+            stopReading();
             return exchange_->complete(std::exchange(operation_, 0), WEIR_OK,
                                        to.data ? std::string_view(to.data, to.size) : std::string_view("", 0));
         }
@@ -447,7 +451,8 @@ void ClientConnection::sendRequest() {
         return;
     }
     bodyForwarded_ = false;
-    if (!piece_.empty()) queueBody(std::exchange(piece_, {}), bodyDone_);
+    firstPiece_ = std::exchange(piece_, {});
+    if (!firstPiece_.empty()) queueBody(firstPiece_, bodyDone_);
     call_->send(bodyForwarded_);
     if (bodyForwarded_) return;
     sink_ = Sink::Call;
@@ -458,7 +463,7 @@ void ClientConnection::cancelCall(chain::Exchange&) {
     if (!call_) return;
     std::exchange(call_, nullptr)->abandon();
     operation_ = 0;
-    if (sink_ == Sink::Call) sink_ = Sink::None;
+    if (sink_ == Sink::Call) stopReading();
 }
 
 void ClientConnection::onCallWritten() {
@@ -476,8 +481,13 @@ bool ClientConnection::mayRedial(weir_call why) const {
 void ClientConnection::onCallFailed(weir_call why) {
     const bool redial = mayRedial(why);
     call_ = nullptr;
-    if (sink_ == Sink::Call) sink_ = Sink::None;
-    timer_.disarm();
+    stopReading();
+    if ((why == WEIR_CALL_REFUSED || why == WEIR_CALL_CONNECT_TIMEOUT) && !firstPiece_.empty()) {
+        // Nothing was sent, and nothing is read from the client while connecting: the body is as it was.
+        piece_ = std::exchange(firstPiece_, {});
+        bodyForwarded_ = false;
+        exchange_->bodyState = chain::BodyState::Streaming;
+    }
     if (redial) {
         redialled_ = true;
         return dial(true);
@@ -503,12 +513,13 @@ http::ResponseFraming ClientConnection::framing() {
     http::ResponseFraming framing;
     bodyless_ = request.method == "HEAD" || head.status == 204 || head.status == 304;
     if (exchange_->response.source == chain::ResponseSource::Upstream) {
-        if (head.body == http::BodyKind::Length || (head.body == http::BodyKind::None && head.hasLength)) {
+        if (head.body == http::BodyKind::None) {  // a plugin may have given it a status that has a body: an empty one
+            if (!bodyless_) framing = {Kind::Length, 0};
+            else if (head.hasLength) framing = {Kind::Length, head.contentLength};
+        } else if (head.body == http::BodyKind::Length) {
             framing = {Kind::Length, head.contentLength};
-        } else if (head.body != http::BodyKind::None) {
+        } else {
             framing.kind = request.version >= 11 ? Kind::Chunked : Kind::UntilClose;
-        } else if (!bodyless_) {
-            framing = {Kind::Length, 0};
         }
     } else {
         framing = {Kind::Length, exchange_->response.body.size()};
@@ -516,11 +527,12 @@ http::ResponseFraming ClientConnection::framing() {
     if (head.status == 204) framing.kind = Kind::None;
     chunkedDown_ = framing.kind == Kind::Chunked && !bodyless_;
     if (framing.kind == Kind::UntilClose) keepAlive_ = false;
-    // What is left of the request body is either forwarded beside the response, or short enough to throw away.
-    if (!bodyDone_ && sink_ != Sink::Call) {
-        const bool shortBody = request.body == http::BodyKind::Length && request.contentLength <= kMaxDrained &&
-                               !(request.expectContinue && !continued_);
-        if (!shortBody) keepAlive_ = false;
+    // What is left of the request body is either forwarded beside the response, or short enough to throw away. One
+    // that the client holds back for a 100 Continue may never come.
+    if (!bodyDone_) {
+        const bool forwarded = sink_ == Sink::Call && !call_->bodyDone();
+        const bool shortBody = request.body == http::BodyKind::Length && request.contentLength <= kMaxDrained;
+        if ((!forwarded && !shortBody) || (request.expectContinue && !continued_)) keepAlive_ = false;
     }
     if (loop_.draining()) keepAlive_ = false;
     framing.close = !keepAlive_;
@@ -583,7 +595,7 @@ void ClientConnection::flush() {
 // Everything queued so far is with the socket.
 void ClientConnection::written() {
     if (responseDone_) return responseOver();
-    if (sink_ != Sink::Call) timer_.disarm();
+    if (sink_ != Sink::Call || call_->blocked()) timer_.disarm();  // else the request body is waited for
     call_->readBody();
 }
 
@@ -615,7 +627,7 @@ void ClientConnection::released(chain::Exchange& exchange) {
     parser_ = nullptr;
     collected_ = nullptr;
     chunkHeads_ = nullptr;
-    piece_ = {};
+    piece_ = firstPiece_ = {};
     operation_ = 0;
     if (phase_ == Phase::Dead) {
         giveBuffers();

@@ -58,6 +58,7 @@ private:
     void bodyFault(const http::ParseError& error);
     void askForBody();
     void pumpBody();
+    void stopReading();
     void pumpToCall();
     void collect();
     void discard();
@@ -108,6 +109,7 @@ private:
     net::Buffer* bodyIn_ = nullptr;      // request body behind what came with the head
     net::Buffer* heads_ = nullptr;       // response heads of the exchange's calls
     std::string_view piece_;             // request body bytes that nobody has taken yet
+    std::string_view firstPiece_;        // those that the call took along with the request's head
     weir_operation operation_ = 0;       // the exchange's, of a call or a collection
     struct Collected {
         char* data = nullptr;

@@ -95,7 +95,8 @@ const char* ChunkDecoder::extension(unsigned char c) {
         state_ = State::Extension;
     }
     if (isControl(c)) return "control byte in a chunk extension";
-    if (++extensionBytes_ > limits_.chunkExtension || ++extensionTotal_ > kExtensionTotal)
+    if (state_ == State::Extension) ++extensionTotal_;  // padding comes with every chunk of a body of any length
+    if (++extensionBytes_ > limits_.chunkExtension || extensionTotal_ > kExtensionTotal)
         return "chunk extensions too long";
     return nullptr;
 }

@@ -27,6 +27,19 @@ public:
         std::memcpy(at_, text.data(), text.size());
         at_ += text.size();
     }
+    // What may not stand in a request target is percent-encoded: a path that a plugin made must not end the line.
+    void putTarget(std::string_view path) {
+        static constexpr char kHex[] = "0123456789ABCDEF";
+        for (unsigned char c : path) {
+            if (c > 0x20 && c < 0x7f && c != '#') {
+                *at_++ = static_cast<char>(c);
+                continue;
+            }
+            *at_++ = '%';
+            *at_++ = kHex[c >> 4];
+            *at_++ = kHex[c & 15];
+        }
+    }
     void put(std::uint64_t number) { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
     void field(std::string_view name, std::string_view value) {
         put(name);
@@ -92,11 +105,12 @@ void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut) {
 
 std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request, const UpstreamTarget& target,
                                   const RequestFraming& framing, std::string_view clientAddress) {
-    Writer out(arena, fieldBytes(request.fields) + request.method.size() + target.path.size() + target.query.size() +
+    Writer out(arena, fieldBytes(request.fields) + request.method.size() + 3 * target.path.size() + target.query.size() +
                           target.host.size() + request.host.size() + clientAddress.size() + 256);
     out.put(request.method);
     out.put(" ");
-    out.put(target.path.empty() ? std::string_view("/") : target.path);
+    if (target.path.empty()) out.put("/");
+    out.putTarget(target.path);
     if (target.query.data()) {
         out.put("?");
         out.put(target.query);

@@ -13,7 +13,7 @@ namespace weir::http {
 // written here and nowhere else.
 
 struct UpstreamTarget {
-    std::string_view path;   // already encoded
+    std::string_view path;   // already encoded; what may not stand in a target is encoded all the same
     std::string_view query;  // data() == nullptr: none
     std::string_view host;   // host:port of the upstream
 };

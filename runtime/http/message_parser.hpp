@@ -20,7 +20,8 @@ struct ParseLimits {
     std::uint32_t requestLine = 8192;    // bytes without CRLF, also of a status line; past it 414
     std::uint32_t fieldBytes = 16384;    // lines of the head as sent, with CRLF; then of the trailers; past it 431
     std::uint32_t fieldCount = 100;      // lines of the head, then of the trailers; past it 431
-    std::uint32_t chunkExtension = 1024; // bytes of one chunk line's extension; past it (or 64 KiB in all) 400
+    std::uint32_t chunkExtension = 1024; // bytes of one chunk line's extension or padding; past it (or 64 KiB
+                                         // of extensions in all) 400
 };
 
 // The head is not complete, but the buffer it must fit into is full: 414 while the first line has no end, else 431.

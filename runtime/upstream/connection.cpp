@@ -41,13 +41,11 @@ void Connection::send(bool last) {
     if (state_ == State::Connecting) return;
     switch (out_.flush(*this)) {
         case net::OutQueue::State::Done:
-            if (!requestDone_) {
-                if (!headDone_) arm(Waiting::Nothing);  // the client is the slow one, and has a timeout of its own
-                return;
-            }
             if (requestSent_) return;
-            requestSent_ = true;
-            if (!headDone_) arm(Waiting::Response);
+            requestSent_ = requestDone_;
+            // Else the client is the slow one, with its body or with the response: it has timeouts of its own.
+            if (headDone_) arm(reading_ ? Waiting::Body : Waiting::Nothing);
+            else arm(requestSent_ ? Waiting::Response : Waiting::Nothing);
             return;
         case net::OutQueue::State::Blocked:
             arm(Waiting::Body);
@@ -139,7 +137,10 @@ bool Connection::connectNext() {
     while (++address_ < server_->addresses.size()) {
         auto fd = net::startConnect(server_->addresses[address_]);
         if (!fd.ok()) continue;
-        if (!pool_.loop_.add(*this, *fd)) continue;
+        if (!pool_.loop_.add(*this, *fd)) {
+            ::close(*fd);
+            continue;
+        }
         clearWritable();
         return true;
     }
@@ -235,6 +236,11 @@ void Connection::ended() {
 void Connection::fail(weir_call why) {
     CallListener* listener = std::exchange(listener_, nullptr);
     const bool head = headDone_;
+    if (listener && !head) {  // what a head that was refused has left points into a buffer that goes now
+        head_->fields.restore(fieldMark_);
+        head_->status = 0;
+        head_->reason = {};
+    }
     close();
     if (!listener) return;
     if (head) {

@@ -28,11 +28,14 @@ base::Result<std::unique_ptr<UpstreamSet>> UpstreamSet::make(std::span<const wei
         usable.push_back(one);
     }
     if (usable.empty()) return set;
+    set->states_.reserve(balancers.all().size());  // a state that was made always finds its place
     for (const BalancerRegistry::Balancer& balancer : balancers.all()) {
         weir_error error;
         void* state = nullptr;
-        if (balancer.table->create(balancer.host, usable.data(), usable.size(), &state, &error) != WEIR_OK)
-            return base::Error{base::ErrorCode::InvalidConfig, "", "load balancer '" + balancer.key + "': " + error.text};
+        if (balancer.table->create(balancer.host, usable.data(), usable.size(), &state, &error) != WEIR_OK) {
+            return base::Error{base::ErrorCode::InvalidConfig, "",
+                               "load balancer '" + balancer.key + "': " + error.text};
+        }
         set->states_.push_back({balancer, state});
     }
     return set;

@@ -636,3 +636,79 @@ TEST_CASE("headers that would break framing or smuggle a line are refused") {
     h.start();
     h.finish();
 }
+
+TEST_CASE("a second call takes the place of the first one's answer") {
+    Harness h;
+    h.coroutine("client", [&](weir::Exchange& exchange, Next next) -> Task<> {
+        co_await weir::Host().callUpstream();
+        const weir::Call second = co_await weir::Host().callUpstream();
+        CHECK(second == weir::Call::Refused);
+        CHECK(exchange.response().status() == 0);
+        CHECK_FALSE(exchange.response().header("x-upstream").has_value());
+        co_await next();
+    });
+    h.plain("end", replyOk);
+    h.start();
+    h.answerCall();
+    REQUIRE(h.calls == 2);
+    h.exchange->complete(h.call, WEIR_CALL_REFUSED);
+    CHECK(h.trace == Trace{"call", "cancel call", "call", "commit 200"});
+    h.finish();
+}
+
+TEST_CASE("what a plugin began and did not wait for is not reported to the next one") {
+    Harness h;
+    h.plain("hasty", [&](weir::Exchange&) {
+        CHECK(h.exchange->startReadBody(10) != 0);  // there is none: over at once
+        return Answer::Next;
+    });
+    h.coroutine("client", calling(h.trace));
+    h.plain("end", replyOk);
+    h.start();
+    CHECK(h.trace == Trace{"call"});
+    h.exchange->complete(h.call, WEIR_CALL_REFUSED);
+    CHECK(h.trace == Trace{"call", "called 1", "commit 200"});
+    h.finish();
+}
+
+TEST_CASE("a deadline behind the call takes back what came after it, not the upstream's answer") {
+    Harness h;
+    h.coroutine("client", calling(h.trace));
+    h.coroutine("late", [&](weir::Exchange& exchange, Next next) -> Task<> {
+        const NextResult result = co_await next(std::chrono::milliseconds(20));
+        CHECK(result == NextResult::TimedOut);
+        CHECK(exchange.response().status() == 200);
+    });
+    h.coroutine("slow", [&](weir::Exchange& exchange, Next) -> Task<> {
+        exchange.response().setStatus(299);
+        co_await weir::Host().sleep(std::chrono::hours(1));
+    });
+    h.start();
+    h.answerCall();
+    h.spinUntil([&] { return h.committed(); });
+    CHECK(h.trace == Trace{"call", "called 0", "commit 200"});
+    CHECK(h.exchange->response.source == ResponseSource::Upstream);
+    h.finish();
+}
+
+TEST_CASE("a second next behind a call whose answer was replaced finds no response") {
+    Harness h;
+    int walks = 0;
+    h.coroutine("client", calling(h.trace));
+    h.coroutine("again", [&](weir::Exchange& exchange, Next next) -> Task<> {
+        co_await next();
+        CHECK(exchange.response().status() == 503);
+        co_await next();
+        CHECK(exchange.response().status() == 0);
+        CHECK(exchange.callResult() == weir::Call::Reset);
+        exchange.reply(500, "none");
+    });
+    h.plain("deny", [&](weir::Exchange& exchange) {
+        return ++walks == 1 ? exchange.replyError(503, 503, "no") : Answer::Next;
+    });
+    h.start();
+    h.answerCall();
+    CHECK(walks == 2);
+    CHECK(h.exchange->response.source == ResponseSource::Local);
+    h.finish();
+}
