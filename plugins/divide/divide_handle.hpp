@@ -53,7 +53,7 @@ struct DivideRule {
     static constexpr auto fields = weir::fields(
         weir::field("loadBalance", &DivideRule::loadBalance),
         weir::field("retryStrategy", &DivideRule::retryStrategy).oneOf("current", "failover"),
-        weir::field("retry", &DivideRule::retry),
+        weir::field("retry", &DivideRule::retry).range(0, 100),
         weir::field("timeout", &DivideRule::timeout).range(1, 2147483647),
         weir::field("headerMaxSize", &DivideRule::headerMaxSize),
         weir::field("requestMaxSize", &DivideRule::requestMaxSize));

@@ -121,7 +121,8 @@ private:
             spec.matchMode = selector.matchMode;
             spec.type = selector.type;
             spec.continued = selector.continued;
-            if (auto good = conditions(selector.conditions, what, selector.origin, spec.conditions); !good.ok()) return good;
+            if (auto good = conditions(selector.conditions, what, selector.origin, spec.conditions); !good.ok())
+                return good;
             auto handle = prepare(WEIR_SCOPE_SELECTOR, &selector.handle, what + ", handle", selector.origin);
             if (!handle.ok()) return std::move(handle).error();
             spec.handle = *handle;
@@ -196,7 +197,8 @@ base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInst
         if (!plugin && !wanted) continue;
         auto entry = EntryBuilder(instance, built.warnings).build(plugin, data);
         if (!entry.ok()) return std::move(entry).error();
-        if (wanted) places.push_back({plugin && plugin->sort ? *plugin->sort : what.order, what.order, std::move(*entry)});
+        const int sort = plugin && plugin->sort ? *plugin->sort : what.order;
+        if (wanted) places.push_back({sort, what.order, std::move(*entry)});
     }
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
         return std::tie(a.sort, a.order, a.entry.key) < std::tie(b.sort, b.order, b.entry.key);

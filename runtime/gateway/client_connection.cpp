@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "chain/error_reply.hpp"
 #include "upstream/upstream_set.hpp"
 
 namespace weir::gateway {
@@ -190,7 +191,7 @@ void ClientConnection::startRequest() {
 // Answers an error of the gateway itself to something that is no request (any more), then closes.
 void ClientConnection::refuse(int status, std::string_view reason) {
     if (!exchange_) exchange_ = chain::Exchange::make(loop_.context, *this);
-    exchange_->replyError(status, status, reason);
+    exchange_->reply(status, "application/json", chain::errorBody(status, reason));  // HTTP's own, ShenYu's has no say
     keepAlive_ = false;
     piece_ = {};
     sink_ = Sink::None;
@@ -413,15 +414,26 @@ void ClientConnection::dial(bool fresh) {
     if (!route || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size())
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
     const std::shared_ptr<const upstream::Server>& server = setOf(*route).server(route->index);
+    const bool timed = setOf(*route).wantsDone(route->balancer);
+    callBeganNs_ = timed ? loop_.events.nowNs() : 0;
     call_ = loop_.upstreams.acquire(server, fresh);
     if (!call_) {
         operation_ = 0;
+        tellBalancer(true);
         return exchange_->complete(operation, server->addresses.empty() ? WEIR_CALL_UNRESOLVED : WEIR_CALL_REFUSED);
     }
     const upstream::Connection::Timeouts timeouts{loop_.limits.connect, net::Milliseconds(route->timeout_ms),
                                                   loop_.limits.upstreamBody};
     call_->begin(*this, *exchange_, exchange_->response.head, exchange_->request.method == "HEAD", timeouts);
     sendRequest();
+}
+
+// How the call went, for a balancer that wants to know. Once for each pick that was dialled.
+void ClientConnection::tellBalancer(bool failed) {
+    if (!callBeganNs_) return;
+    const std::uint64_t latency = loop_.events.nowNs() - std::exchange(callBeganNs_, 0);
+    const weir_route& route = *exchange_->route();
+    setOf(route).done(route.balancer, route.index, latency, failed);
 }
 
 void ClientConnection::sendRequest() {
@@ -462,6 +474,7 @@ void ClientConnection::sendRequest() {
 void ClientConnection::cancelCall(chain::Exchange&) {
     if (!call_) return;
     std::exchange(call_, nullptr)->abandon();
+    tellBalancer(true);
     operation_ = 0;
     if (sink_ == Sink::Call) stopReading();
 }
@@ -492,10 +505,12 @@ void ClientConnection::onCallFailed(weir_call why) {
         redialled_ = true;
         return dial(true);
     }
+    tellBalancer(true);
     exchange_->complete(std::exchange(operation_, 0), why);
 }
 
 void ClientConnection::onCallHead() {
+    tellBalancer(false);
     net::Buffer* head = call_->takeHeadBuffer();
     head->next = heads_;
     heads_ = head;

@@ -82,6 +82,7 @@ private:
 
     // Calling and answering
     void dial(bool fresh);
+    void tellBalancer(bool failed);
     void sendRequest();
     bool mayRedial(weir_call why) const;
     void queueBody(std::string_view piece, bool last);
@@ -110,6 +111,7 @@ private:
     net::Buffer* heads_ = nullptr;       // response heads of the exchange's calls
     std::string_view piece_;             // request body bytes that nobody has taken yet
     std::string_view firstPiece_;        // those that the call took along with the request's head
+    std::uint64_t callBeganNs_ = 0;      // 0: the balancer does not want to know
     weir_operation operation_ = 0;       // the exchange's, of a call or a collection
     struct Collected {
         char* data = nullptr;

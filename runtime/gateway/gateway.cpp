@@ -34,6 +34,7 @@ Gateway::~Gateway() {
     snapshot_.reset();
     returned_.clear();
     plugins_.clear();
+    services_.balancers = {};  // the last of the modules go before the host table that they may call
 }
 
 base::Result<std::unique_ptr<Gateway>> Gateway::prepare(data::Configuration configuration) {
@@ -75,11 +76,18 @@ base::Result<void> Gateway::loadSelected(const module::ModuleCatalog& catalog) {
     // Balancers first: the plugins' data refers to them.
     for (const std::string_view interface : {module::kLoadBalancerInterface, module::kPluginInterface}) {
         for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
-            if (entry.state != module::ModuleCatalog::State::Selected || entry.provided->interface != interface) continue;
+            if (entry.state != module::ModuleCatalog::State::Selected) continue;
+            if (entry.provided->interface != interface) continue;
             auto module = load(*entry.module);
             if (!module.ok()) return std::move(module).error();
             if (interface == module::kLoadBalancerInterface) {
-                services_.balancers.add({entry.provided->key, (*module)->findLoadBalancer(entry.provided->key), &host_, *module});
+                const weir_load_balancer* table = (*module)->findLoadBalancer(entry.provided->key);
+                if (!table) {
+                    return base::Error{base::ErrorCode::InvalidModule, entry.module->file.string(),
+                                       "it no longer provides load balancer '" + entry.provided->key +
+                                           "': the file was replaced meanwhile"};
+                }
+                services_.balancers.add({entry.provided->key, table, &host_, *module});
                 continue;
             }
             auto instance = PluginInstance::create(*module, *entry.provided, host_);

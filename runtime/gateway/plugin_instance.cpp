@@ -8,6 +8,10 @@ base::Result<std::shared_ptr<PluginInstance>> PluginInstance::create(std::shared
                                                                      const module::Provided& provided,
                                                                      const weir_host& host) {
     const weir_plugin* table = module->findPlugin(provided.key);
+    if (!table) {
+        return base::Error{base::ErrorCode::InvalidModule, module->file().string(),
+                           "it no longer provides plugin '" + provided.key + "': the file was replaced meanwhile"};
+    }
     std::shared_ptr<PluginInstance> instance(new PluginInstance(std::move(module), provided, table));
     weir_error error;
     if (table->create(&host, &instance->plugin_, &error) == WEIR_OK) return instance;

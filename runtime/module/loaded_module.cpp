@@ -52,7 +52,9 @@ bool isComplete(const weir_load_balancer& table) {
     return table.create != nullptr && table.destroy != nullptr && table.pick != nullptr;
 }
 
-std::string_view view(weir_str text) { return {text.data, text.size}; }
+std::string_view view(weir_str text) {
+    return text.data != nullptr ? std::string_view(text.data, text.size) : std::string_view();
+}
 
 template <class Table>
 const Table* findKey(std::span<const Table* const> tables, std::string_view key) {

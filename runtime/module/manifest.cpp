@@ -151,7 +151,6 @@ Provided readProvided(Reader& read, const Value& value, const std::string& path)
         out.unmatched = read.choice<Unmatched>(
             value, path, "unmatched",
             {{"pass", Unmatched::Pass}, {"error", Unmatched::Error}, {"call", Unmatched::Call}});
-        out.finished = read.boolean(value, path, "finished");
     } else if (out.interface == kLoadBalancerInterface) {
         out.weighted = read.boolean(value, path, "weighted");
         out.sticky = read.boolean(value, path, "sticky");

@@ -41,7 +41,6 @@ struct Provided {
     std::vector<std::string> rpcTypes;  // entered for these only; empty: for all
     Matching matching = Matching::None;
     Unmatched unmatched = Unmatched::Pass;
-    bool finished = false;              // wants to be told when an exchange ends
 
     // LoadBalancer
     bool weighted = false;              // looks at the upstreams' weights

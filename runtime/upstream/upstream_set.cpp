@@ -52,7 +52,7 @@ int UpstreamSet::pick(std::uint32_t balancer, const weir_pick& request) const {
 }
 
 void UpstreamSet::done(std::uint32_t balancer, int index, std::uint64_t latencyNs, bool failed) const {
-    if (balancer >= states_.size() || !states_[balancer].balancer.table->done) return;
+    if (!wantsDone(balancer)) return;
     states_[balancer].balancer.table->done(states_[balancer].state, index, latencyNs, failed);
 }
 

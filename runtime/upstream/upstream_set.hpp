@@ -26,6 +26,10 @@ public:
 
     // An index; -1 when none is left. `balancer` is an id of the registry.
     int pick(std::uint32_t balancer, const weir_pick& request) const;
+    // done() does something for this balancer: time the call.
+    bool wantsDone(std::uint32_t balancer) const {
+        return balancer < states_.size() && states_[balancer].balancer.table->done;
+    }
     void done(std::uint32_t balancer, int index, std::uint64_t latencyNs, bool failed) const;
 
     std::size_t size() const { return servers_.size(); }

@@ -4,8 +4,11 @@
  * Rules
  * - Every table begins with its size in bytes and grows only at its end. A reader uses a member only if it lies within
  *   the size the other side stated. A module's table that is smaller than its interface's revision 1 is refused.
- * - Interfaces have string ids with a revision ("weir.plugin/1"). weir_module.find answers null for an id it does not know.
- * - No function may throw or unwind through this border.
+ * - weir_upstream (it travels in arrays), weir_outcome, weir_str and weir_exchange never grow.
+ * - Interfaces have string ids with a revision ("weir.plugin/1"). weir_module.find answers null for an id it does not
+ *   know.
+ * - No function may throw or unwind through this border. A host function that finds no memory answers WEIR_NO_MEMORY,
+ *   null or 0; one that answers nothing has done nothing then.
  * - weir_str is a view, not terminated. Views the host hands out live until the exchange ends or, where said, until the
  *   call returns. Views a module hands in are copied before the call returns, unless said otherwise.
  * - Threads: "control" is the one thread that creates, prepares, releases and destroys; "loop" is the event loop that
@@ -104,8 +107,8 @@ typedef struct weir_upstream {
     int64_t warmup_ms;
 } weir_upstream;
 
-/* The usable upstreams of a list (status on, weight above 0) with the state of the balancers that pick from them; made in
- * prepare, shared by all loops. Indexes count the usable ones. May be empty. */
+/* The usable upstreams of a list (status on, weight above 0) with the state of the balancers that pick from them; made
+ * in prepare, shared by all loops. Indexes count the usable ones. May be empty. */
 typedef struct weir_upstream_set weir_upstream_set;
 
 typedef enum weir_retry { WEIR_RETRY_CURRENT = 0, WEIR_RETRY_FAILOVER = 1 } weir_retry;
@@ -221,7 +224,7 @@ struct weir_host {
     void (*release)(void* block, size_t size);
     uint64_t (*now_ns)(void);                      /* steady clock */
 
-    /* values: control thread, inside prepare */
+    /* values: control thread, inside prepare; a null pointer reads as a null value */
     weir_kind (*value_kind)(const weir_value*);
     size_t (*value_size)(const weir_value*);                           /* items or members */
     const weir_value* (*value_at)(const weir_value*, size_t index);    /* null out of range */
@@ -235,7 +238,7 @@ struct weir_host {
     void (*unknown_key)(weir_error*, weir_str path);  /* a key the plugin does not know: the host warns once */
 
     /* interning: control thread, inside create or prepare */
-    uint32_t (*attribute_id)(const weir_host*, weir_str name);
+    uint32_t (*attribute_id)(const weir_host*, weir_str name);     /* UINT32_MAX: out of memory */
     weir_status (*balancer_find)(const weir_host*, weir_str name, uint32_t* id, weir_error*);
 
     /* upstream sets: control thread, inside prepare and release */
@@ -270,13 +273,15 @@ struct weir_host {
     weir_status (*reply)(weir_exchange*, int32_t status, weir_str content_type, weir_str body);
     /* The error envelope {"code":code,"message":text} under `status` (fact sheet 4). */
     weir_status (*reply_error)(weir_exchange*, int32_t status, int32_t code, weir_str text);
-    int32_t (*replied)(weir_exchange*);     /* 1 when this frame's plugin has called reply since it was entered or resumed */
+    /* 1 when this frame's plugin has called reply or reply_error since it was entered or resumed. */
+    int32_t (*replied)(weir_exchange*);
     /* Before answering WEIR_FAILED: what the error reply says. */
     void (*fail)(weir_exchange*, int32_t status, int32_t code, weir_str text);
 
     void (*route_set)(weir_exchange*, const weir_route*);
     int32_t (*route_get)(weir_exchange*, weir_route* out);      /* 0: none was set */
-    /* A balancer's choice among the usable upstreams of the set; excluded has one bit per index, null: none. -1: none left. */
+    /* A balancer's choice among the usable upstreams of the set; excluded has one bit per index, null: none. -1: none
+     * is left, or the set is null. */
     int32_t (*upstream_pick)(weir_exchange*, weir_upstream_set*, uint32_t balancer, const uint64_t* excluded);
     int32_t (*call_result)(weir_exchange*);                     /* weir_call of the last upstream call */
 
@@ -330,7 +335,8 @@ typedef struct weir_load_balancer {
     uint32_t reserved;
     weir_str key;
     /* control; `set` has at least one upstream, all usable, and is copied if kept. */
-    weir_status (*create)(const weir_host* host, const weir_upstream* set, size_t count, void** state, weir_error* error);
+    weir_status (*create)(const weir_host* host, const weir_upstream* set, size_t count, void** state,
+                          weir_error* error);
     void (*destroy)(void* state);
     /* any loop, several at once; an index, or -1 when all are excluded */
     int32_t (*pick)(void* state, const weir_pick*);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -30,8 +31,9 @@
 // schema in the module's manifest. A handle that is a list at its top is a std::vector of such a struct; one that holds
 // more than its list names the list: `static constexpr auto items = &PoolHandle::servers;`.
 //
-// Member types: bool, integers, double, std::string, std::chrono::milliseconds (a plain number), std::vector of these or
-// of nested handles, nested handles, std::vector<std::pair<std::string, std::string>> (a map of texts).
+// Member types: bool, integers, double, std::string, std::chrono::milliseconds (a plain number), nested handles,
+// std::vector of these (not of bool), std::vector<std::pair<std::string, std::string>> (a map of texts). A list or map
+// that is given replaces the default one.
 
 namespace weir {
 
@@ -84,6 +86,13 @@ struct IsVector<std::vector<T>> : std::true_type {
 };
 using TextMap = std::vector<std::pair<std::string, std::string>>;
 
+// Also a JSON number, when it is finite.
+inline std::string numberText(double value) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 15).ptr;
+    return std::string(text, end);
+}
+
 // ---- Reading. Control thread; errors name the path below the handle. ----
 
 class HandleReader {
@@ -98,8 +107,8 @@ public:
     bool wrong(const std::string& path, const weir_value* value, std::string_view expected) {
         static constexpr std::string_view kKinds[] = {"nothing", "", "a list", "a map"};
         const weir_kind kind = hostTable->value_kind(value);
-        const std::string found = kind == WEIR_SCALAR ? "'" + std::string(view(hostTable->value_text(value))) + "'"
-                                                      : std::string(kKinds[kind]);
+        std::string found(kKinds[kind]);
+        if (kind == WEIR_SCALAR) found.append("'").append(view(hostTable->value_text(value))).append("'");
         return fail(path, "expected " + std::string(expected) + ", found " + found);
     }
 
@@ -127,17 +136,20 @@ public:
             return readText(path, value, out, limits);
         } else if constexpr (std::is_same_v<T, TextMap>) {
             if (hostTable->value_kind(value) != WEIR_OBJECT) return wrong(path, value, "a map of texts");
+            out.clear();
             for (std::size_t i = 0; i < hostTable->value_size(value); ++i) {
                 auto& entry = out.emplace_back();
                 entry.first = view(hostTable->value_key_at(value, i));
-                if (!readText(path + "." + entry.first, hostTable->value_at(value, i), entry.second, kNoLimits)) return false;
+                if (!readText(prefixOf(path) + entry.first, hostTable->value_at(value, i), entry.second, kNoLimits))
+                    return false;
             }
             return true;
         } else if constexpr (IsVector<T>::value) {
             if (hostTable->value_kind(value) != WEIR_ARRAY) return wrong(path, value, "a list");
+            out.clear();
             for (std::size_t i = 0; i < hostTable->value_size(value); ++i) {
-                if (!read(path + "[" + std::to_string(i) + "]", hostTable->value_at(value, i), out.emplace_back(), limits))
-                    return false;
+                const std::string place = path + "[" + std::to_string(i) + "]";
+                if (!read(place, hostTable->value_at(value, i), out.emplace_back(), limits)) return false;
             }
             return true;
         } else if constexpr (HasItems<T>) {
@@ -156,16 +168,19 @@ public:
 private:
     static constexpr Field<HandleReader, int> kNoLimits{};
 
+    static std::string prefixOf(const std::string& path) { return path.empty() ? path : path + "."; }
+
     template <class T>
     bool readFields(const std::string& path, const weir_value* value, T& out) {
         if (hostTable->value_kind(value) != WEIR_OBJECT) return wrong(path, value, "a map");
-        const std::string prefix = path.empty() ? path : path + ".";
+        const std::string prefix = prefixOf(path);
         const bool good = std::apply(
             [&](const auto&... field) { return (readField(prefix, value, out, field) && ...); }, T::fields);
         if (!good) return false;
         for (std::size_t i = 0; i < hostTable->value_size(value); ++i) {
             const std::string_view key = view(hostTable->value_key_at(value, i));
-            const bool known = std::apply([&](const auto&... field) { return ((field.name == key) || ...); }, T::fields);
+            const bool known =
+                std::apply([&](const auto&... field) { return ((field.name == key) || ...); }, T::fields);
             if (!known) hostTable->unknown_key(error_, str(prefix + std::string(key)));
         }
         return true;
@@ -186,7 +201,8 @@ private:
         if (!hostTable->value_int(value, &number) || static_cast<double>(number) < limits.min ||
             static_cast<double>(number) > limits.max || !std::in_range<T>(number)) {
             const double low = std::max(limits.min, static_cast<double>(std::numeric_limits<T>::min()));
-            return wrong(path, value, "a whole number" + rangeText(low, limits.max));
+            const double high = std::min(limits.max, static_cast<double>(std::numeric_limits<T>::max()));
+            return wrong(path, value, "a whole number" + rangeText(low, high));
         }
         out = static_cast<T>(number);
         return true;
@@ -201,7 +217,8 @@ private:
             bool known = false;
             for (std::size_t i = 0; i < limits.choiceCount; ++i) {
                 known = known || limits.choices[i] == text;
-                expected += (i ? ", " : " ") + std::string(limits.choices[i]);
+                expected += i ? ", " : " ";
+                expected += limits.choices[i];
             }
             if (!known) return wrong(path, value, expected);
         }
@@ -209,17 +226,12 @@ private:
         return true;
     }
 
-    static std::string number(double value) {
-        char text[32];
-        const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 15).ptr;
-        return std::string(text, end);
-    }
     static std::string rangeText(double min, double max) {
         const bool low = min > -1e18;
         const bool high = max < 1e18;
-        if (low && high) return " from " + number(min) + " to " + number(max);
-        if (low) return ", at least " + number(min);
-        if (high) return ", at most " + number(max);
+        if (low && high) return " from " + numberText(min) + " to " + numberText(max);
+        if (low) return ", at least " + numberText(min);
+        if (high) return ", at most " + numberText(max);
         return "";
     }
 
@@ -257,7 +269,9 @@ std::string describeType(const T& standard) {
     std::string out = "\"type\":" + quoteJson(typeName<T>());
     if constexpr (std::is_same_v<T, bool>) {
         out += std::string(",\"default\":\"") + (standard ? "true" : "false") + "\"";
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else if constexpr (std::is_floating_point_v<T>) {
+        out += ",\"default\":\"" + numberText(standard) + "\"";
+    } else if constexpr (std::is_integral_v<T>) {
         out += ",\"default\":\"" + std::to_string(standard) + "\"";
     } else if constexpr (std::is_same_v<T, std::chrono::milliseconds>) {
         out += ",\"default\":\"" + std::to_string(standard.count()) + "\"";
@@ -274,13 +288,15 @@ std::string describeType(const T& standard) {
 template <class T, class FieldType>
 std::string describeField(const T& standard, const FieldType& field) {
     std::string out = "{\"name\":" + quoteJson(field.name) + "," + describeType(standard.*(field.member));
-    const auto whole = [](double value) { return std::to_string(static_cast<long long>(value)); };
-    if (std::isfinite(field.min)) out += ",\"min\":" + whole(field.min);
-    if (std::isfinite(field.max)) out += ",\"max\":" + whole(field.max);
+    if (std::isfinite(field.min)) out += ",\"min\":" + numberText(field.min);
+    if (std::isfinite(field.max)) out += ",\"max\":" + numberText(field.max);
     if (field.isRequired) out += ",\"required\":true";
     if (field.choiceCount) {
         out += ",\"oneOf\":[";
-        for (std::size_t i = 0; i < field.choiceCount; ++i) out += (i ? "," : "") + quoteJson(field.choices[i]);
+        for (std::size_t i = 0; i < field.choiceCount; ++i) {
+            if (i) out += ',';
+            out += quoteJson(field.choices[i]);
+        }
         out += "]";
     }
     return out + "}";
@@ -296,9 +312,11 @@ std::string describeFields() {
     } else {
         const T standard{};
         std::string out = "[";
-        std::apply(
-            [&](const auto&... field) { ((out += (out.size() > 1 ? "," : "") + describeField(standard, field)), ...); },
-            T::fields);
+        const auto add = [&](const auto& field) {
+            if (out.size() > 1) out += ',';
+            out += describeField(standard, field);
+        };
+        std::apply([&](const auto&... field) { (add(field), ...); }, T::fields);
         return out + "]";
     }
 }

@@ -53,7 +53,9 @@ public:
                             one.status, one.gray, one.timestampMs, one.warmupMs});
         }
         weir_upstream_set* made = nullptr;
-        if (detail::hostTable->upstream_set_create(detail::hostTable, list.data(), list.size(), &made, error) != WEIR_OK) return false;
+        if (detail::hostTable->upstream_set_create(detail::hostTable, list.data(), list.size(), &made, error) !=
+            WEIR_OK)
+            return false;
         if (raw_) detail::hostTable->upstream_set_release(raw_);
         raw_ = made;
         return true;
@@ -76,7 +78,9 @@ public:
     }
 
     // ---- control thread ----
-    std::uint32_t attributeId(std::string_view name) const { return detail::hostTable->attribute_id(detail::hostTable, detail::str(name)); }
+    std::uint32_t attributeId(std::string_view name) const {
+        return detail::hostTable->attribute_id(detail::hostTable, detail::str(name));
+    }
 
     // The id of a load balancer that a module provides; false when none does (the reason is in `error`).
     bool findBalancer(std::string_view name, std::uint32_t& id, weir_error* error) const {

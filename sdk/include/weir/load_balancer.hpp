@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -17,14 +16,15 @@ struct PickRequest {
     bool isExcluded(std::size_t index) const { return excluded && (excluded[index / 64] >> (index % 64) & 1); }
 };
 
-// Picks one upstream of a fixed set. Constructed on the control thread from the usable upstreams (at least one; weight 0
-// and status false are already out); a changed set is a new object. pick and done run on several loops at once.
+// Picks one upstream of a fixed set. Constructed on the control thread from the usable upstreams (at least one; weight
+// 0 and status false are already out); a changed set is a new object. pick and done run on several loops at once.
 class LoadBalancer {
 public:
     virtual ~LoadBalancer() = default;
     // An index into the set; -1 when every upstream is excluded. Must not block.
     virtual int pick(const PickRequest& request) noexcept = 0;
-    // The picked upstream has answered (or failed) after `latencyNs`.
+    // The picked upstream has sent its response head, or failed, after `latencyNs`. Override only when wanted: calls are
+    // timed for balancers that do.
     virtual void done(int /*index*/, std::uint64_t /*latencyNs*/, bool /*failed*/) noexcept {}
 };
 

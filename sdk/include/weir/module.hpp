@@ -41,21 +41,31 @@ struct RulePluginOf {
     static constexpr bool value = decltype(test(static_cast<T*>(nullptr)))::value;
 };
 
-// Whether T replaces a virtual function of its base. An override that T keeps private cannot be named here, an inherited
-// one can: so "cannot be named, or belongs to another class than the base".
+// Whether T replaces a virtual function of its base. An override that T keeps private cannot be named here, an
+// inherited one can: so "cannot be named, or belongs to another class than the base".
 template <class T, class Base>
 constexpr bool overridesOnRequest() {
-    if constexpr (requires { &T::onRequest; }) return !std::is_same_v<decltype(&T::onRequest), decltype(&Base::onRequest)>;
+    if constexpr (requires { &T::onRequest; })
+        return !std::is_same_v<decltype(&T::onRequest), decltype(&Base::onRequest)>;
     else return true;
 }
 template <class T, class Base>
 constexpr bool overridesExecute() {
-    if constexpr (requires { &T::execute; }) return !std::is_same_v<decltype(&T::execute), decltype(&Base::execute)>;
+    if constexpr (requires { &T::execute; })
+        return !std::is_same_v<decltype(&T::execute), decltype(&Base::execute)>;
     else return true;
 }
 template <class T>
 constexpr bool overridesFinished() {
-    if constexpr (requires { &T::finished; }) return !std::is_same_v<decltype(&T::finished), void (PluginBase::*)(Exchange&, Finish)>;
+    if constexpr (requires { &T::finished; })
+        return !std::is_same_v<decltype(&T::finished), void (PluginBase::*)(Exchange&, Finish)>;
+    else return true;
+}
+
+template <class T>
+constexpr bool overridesDone() {
+    using Done = void (LoadBalancer::*)(int, std::uint64_t, bool) noexcept;
+    if constexpr (requires { &T::done; }) return !std::is_same_v<decltype(&T::done), Done>;
     else return true;
 }
 
@@ -90,13 +100,12 @@ class PluginTable {
     static constexpr bool kRules = RulePluginOf<T>::value;
     static constexpr bool kOnRequest = overridesOnRequest<T, Base>();
     static constexpr bool kExecute = overridesExecute<T, Base>();
+    static constexpr bool kFinished = overridesFinished<T>();
     static_assert(kOnRequest != kExecute, "override exactly one of onRequest and execute");
 
     static Base& base(void* plugin) { return *static_cast<T*>(plugin); }
 
 public:
-    static constexpr bool kFinished = overridesFinished<T>();
-
     static weir_plugin make(std::string_view key) {
         return {sizeof(weir_plugin), 0,        str(key), &create,  &prepare, &release, &destroy,
                 &enter,              &resume,  &drop,    kFinished ? &finished : nullptr};
@@ -105,11 +114,10 @@ public:
     static std::string describe(std::string_view key, const PluginOptions& options) {
         std::string out = "{\"interface\":\"Plugin\",\"key\":" + quoteJson(key) +
                           ",\"order\":" + std::to_string(options.order) + ",\"rpcTypes\":[";
-        bool first = true;
         for (std::string_view type : options.rpcTypes) {
             if (type.empty()) continue;
-            out += (first ? "" : ",") + quoteJson(type);
-            first = false;
+            if (out.back() != '[') out += ',';
+            out += quoteJson(type);
         }
         out += "],\"matching\":\"" + std::string(kRules ? "rule" : "none") + "\",\"unmatched\":\"" +
                (options.unmatched == Unmatched::Error ? "error" : "pass") + "\",\"fields\":{";
@@ -122,7 +130,7 @@ public:
 
 private:
     static weir_status create(const weir_host* host, void** plugin, weir_error* error) noexcept {
-        hostTable = host;
+        if (const weir_status adopted = adoptHost(host, error); adopted != WEIR_OK) return adopted;
         return guarded(error, [&] {
             *plugin = new T;
             return WEIR_OK;
@@ -222,7 +230,8 @@ template <class T>
 class LoadBalancerTable {
 public:
     static weir_load_balancer make(std::string_view key) {
-        return {sizeof(weir_load_balancer), 0, str(key), &create, &destroy, &pick, &done};
+        return {sizeof(weir_load_balancer), 0, str(key), &create, &destroy, &pick,
+                overridesDone<T>() ? &done : nullptr};
     }
     static std::string describe(std::string_view key, const LoadBalancerOptions& options) {
         return "{\"interface\":\"LoadBalancer\",\"key\":" + quoteJson(key) +
@@ -233,7 +242,7 @@ public:
 private:
     static weir_status create(const weir_host* host, const weir_upstream* set, std::size_t count, void** state,
                               weir_error* error) noexcept {
-        hostTable = host;
+        if (const weir_status adopted = adoptHost(host, error); adopted != WEIR_OK) return adopted;
         return guarded(error, [&] {
             std::vector<Upstream> upstreams;
             for (std::size_t i = 0; i < count; ++i) {
@@ -303,10 +312,12 @@ struct Provided {
     }
     void describe(void (*write)(void*, const char*, std::size_t), void* context) const {
         std::string out = "[";
-        for (std::size_t i = 0; i < Plugins; ++i)
-            out += (out.size() > 1 ? "," : "") + plugins[i].describe(view(plugins[i].table.key), plugins[i].options);
-        for (std::size_t i = 0; i < Balancers; ++i)
-            out += (out.size() > 1 ? "," : "") + balancers[i].describe(view(balancers[i].table.key), balancers[i].options);
+        const auto add = [&out](const auto& entry) {
+            if (out.size() > 1) out += ',';
+            out += entry.describe(view(entry.table.key), entry.options);
+        };
+        for (std::size_t i = 0; i < Plugins; ++i) add(plugins[i]);
+        for (std::size_t i = 0; i < Balancers; ++i) add(balancers[i]);
         out += "]";
         write(context, out.data(), out.size());
     }

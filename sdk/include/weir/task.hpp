@@ -103,12 +103,12 @@ struct PromiseBase {
         bool await_ready() const noexcept { return false; }
         template <class Promise>
         void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
-            Root& root = *handle.promise().root;
-            root.leaf = handle.promise().parent;
-            if (root.leaf) {
-                root.ready = true;
+            Root& driven = *handle.promise().root;
+            driven.leaf = handle.promise().parent;
+            if (driven.leaf) {
+                driven.ready = true;
             } else {
-                root.done = true;
+                driven.done = true;
             }
         }
         void await_resume() const noexcept {}
@@ -118,8 +118,8 @@ struct PromiseBase {
     Final final_suspend() const noexcept { return {}; }
     void unhandled_exception() noexcept { error = recordCurrentException(*root->exchange->raw()); }
 
-    // Frames come from the arena of the Exchange& among the coroutine's parameters; a helper that has none gets a counted
-    // block from the host.
+    // Frames come from the arena of the Exchange& among the coroutine's parameters; a helper that has none gets a
+    // counted block from the host.
     static constexpr std::size_t kHeader = WEIR_ARENA_ALIGN;
 
     template <class... Args>
@@ -218,7 +218,8 @@ inline Task<void> Promise<void>::get_return_object() {
     return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 
-// Waits for an operation of the host that `Start` begins. Derived awaiters read root().status and root().data.
+// Waits for an operation of the host that `Start` begins. Derived awaiters read root().status and root().data; when
+// nothing could be started, the status is Start::kNotStarted.
 template <class Start>
 class OperationAwaiter {
 public:
@@ -228,7 +229,7 @@ public:
     bool await_suspend(std::coroutine_handle<Promise> handle) {
         root_ = handle.promise().root;
         if (start_(root_->exchange->raw()) == 0) {
-            root_->status = WEIR_NO_MEMORY;
+            root_->status = Start::kNotStarted;
             return false;  // nothing was started: go on at once
         }
         root_->leaf = handle;
@@ -246,16 +247,19 @@ private:
 };
 
 struct StartBody {
+    static constexpr std::int32_t kNotStarted = WEIR_NO_MEMORY;
     std::size_t limit;
     explicit StartBody(std::size_t bytes) : limit(bytes) {}
     weir_operation operator()(weir_exchange* exchange) const { return hostTable->request_body(exchange, limit); }
 };
 struct StartSleep {
+    static constexpr std::int32_t kNotStarted = WEIR_NO_MEMORY;
     std::uint64_t ns;
     explicit StartSleep(std::uint64_t duration) : ns(duration) {}
     weir_operation operator()(weir_exchange* exchange) const { return hostTable->sleep(exchange, ns); }
 };
 struct StartCall {
+    static constexpr std::int32_t kNotStarted = WEIR_CALL_NONE;
     StartCall() {}
     weir_operation operator()(weir_exchange* exchange) const { return hostTable->upstream_call(exchange); }
 };
@@ -434,6 +438,7 @@ public:
     explicit BodyAwaiter(std::size_t limit) : OperationAwaiter(detail::StartBody(limit)) {}
     std::string_view await_resume() const {
         if (root().status == WEIR_TOO_LARGE) throw Error(413, 413, "Request Entity Too Large");
+        if (root().status == WEIR_NO_MEMORY) throw Error(503, -1, "no memory for the request body");
         if (root().status != WEIR_OK) throw Error(400, 400, "the request body ended early");
         return detail::view(root().data);
     }
@@ -444,7 +449,8 @@ inline BodyAwaiter Request::body(std::size_t limit) { return BodyAwaiter(limit);
 class SleepAwaiter : public detail::OperationAwaiter<detail::StartSleep> {
 public:
     explicit SleepAwaiter(std::chrono::nanoseconds duration)
-        : OperationAwaiter(detail::StartSleep(duration.count() > 0 ? static_cast<std::uint64_t>(duration.count()) : 0)) {}
+        : OperationAwaiter(
+              detail::StartSleep(duration.count() > 0 ? static_cast<std::uint64_t>(duration.count()) : 0)) {}
     void await_resume() const noexcept {}
 };
 

@@ -7,9 +7,21 @@
 namespace weir::detail {
 
 inline weir_str str(std::string_view text) { return {text.data(), text.size()}; }
-inline std::string_view view(weir_str text) { return text.data ? std::string_view(text.data, text.size) : std::string_view(); }
+inline std::string_view view(weir_str text) {
+    return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
 
-// The host's services: the one mutable static of a module, set when its first plugin is created.
+// The host's services: the one mutable static of a module, set by its first create function.
 inline const weir_host* hostTable = nullptr;
+
+// Control thread, first thing in every create function. Written once only: loops may be reading it already.
+inline weir_status adoptHost(const weir_host* host, weir_error* error) noexcept {
+    if (host->size < sizeof(weir_host)) {
+        host->error_set(error, str(""), str("this module needs a newer gateway: it was built with a newer SDK"));
+        return WEIR_INVALID;
+    }
+    if (hostTable != host) hostTable = host;
+    return WEIR_OK;
+}
 
 }  // namespace weir::detail

@@ -13,7 +13,7 @@ std::string replaced(const std::string& from, const std::string& to) {
     std::string text =
         R"({"schema":1,"id":"divide","version":"1.0.0","abi":1,"unload":"close","provides":[)"
         R"({"interface":"Plugin","key":"divide","order":200,"rpcTypes":["http"],"matching":"rule","unmatched":"error",)"
-        R"("finished":false,"fields":{"rule":[{"name":"retry","type":"integer","default":"3","min":0,"max":100}]}},)"
+        R"("fields":{"rule":[{"name":"retry","type":"integer","default":"3","min":0,"max":100}]}},)"
         R"({"interface":"LoadBalancer","key":"random","weighted":true,"sticky":false}]})";
     const auto at = text.find(from);
     REQUIRE(at != std::string::npos);
@@ -37,7 +37,6 @@ TEST_CASE("a manifest says what a module is and provides") {
     CHECK(divide->rpcTypes == std::vector<std::string>{"http"});
     CHECK(divide->matching == Matching::Rule);
     CHECK(divide->unmatched == Unmatched::Error);
-    CHECK_FALSE(divide->finished);
     REQUIRE(divide->fields.find("rule") != nullptr);
     CHECK(divide->fields.find("rule")->items().at(0).find("name")->text() == "retry");
 
@@ -99,7 +98,6 @@ TEST_CASE("a manifest's error names the member, what was expected and what was f
         {R"("matching":"rule")", R"("matching":"all")", R"(provides[0].matching must be "none" or "rule", not "all")"},
         {R"("unmatched":"error")", R"("unmatched":true)",
          R"(provides[0].unmatched must be "pass" or "error" or "call", not true)"},
-        {R"("finished":false)", R"("finished":"no")", "provides[0].finished must be true or false, not \"no\""},
         {R"("fields":{"rule":[)", R"("fields":{"rule":[{"type":"x"},)", "provides[0].fields.rule[0].name is missing"},
         {R"("type":"integer")", R"("type":[])", "provides[0].fields.rule[0].type must be a type's name, not a list"},
         {R"("fields":{)", R"("fields":3,"more":{)",

@@ -119,7 +119,7 @@ TEST_CASE("a rule with an impossible setting is refused") {
     const Row rows[] = {
         {R"({"loadBalance":"rand"})", "loadBalance: no load balancer is called 'rand'"},
         {R"({"retryStrategy":"never"})", "retryStrategy: expected one of current, failover, found 'never'"},
-        {R"({"retry":-1})", "retry: expected a whole number, at least 0, found '-1'"},
+        {R"({"retry":-1})", "retry: expected a whole number from 0 to 100, found '-1'"},
         {R"({"timeout":0})", "timeout: expected a whole number from 1 to 2147483647, found '0'"},
         {R"({"headerMaxSize":-1})", "headerMaxSize: expected a whole number, at least 0, found '-1'"},
     };

@@ -22,11 +22,12 @@ struct Limit {
     std::vector<int> codes;
     Server inner;
     weir::detail::TextMap labels;
+    double share = 0.25;
     static constexpr auto fields = weir::fields(
         weir::field("on", &Limit::on), weir::field("key", &Limit::key),
         weir::field("mode", &Limit::mode).oneOf("soft", "hard"), weir::field("wait", &Limit::wait).range(1, 1000),
         weir::field("codes", &Limit::codes), weir::field("inner", &Limit::inner),
-        weir::field("labels", &Limit::labels));
+        weir::field("labels", &Limit::labels), weir::field("share", &Limit::share).range(0.125, 1));
 };
 
 struct Plain : weir::Plugin {
@@ -76,7 +77,8 @@ TEST_CASE("a module describes what it provides as JSON") {
           R"({"name":"codes","type":"list","items":{"type":"integer","default":"0"}},)"
           R"({"name":"inner","type":"object","fields":[{"name":"url","type":"text","default":"","required":true},)"
           R"({"name":"weight","type":"integer","default":"50","min":0,"max":100}]},)"
-          R"({"name":"labels","type":"map"}])");
+          R"({"name":"labels","type":"map"},)"
+          R"({"name":"share","type":"number","default":"0.25","min":0.125,"max":1}])");
     CHECK(toJson(all[2]) == R"({"interface":"LoadBalancer","key":"first","weighted":true,"sticky":false})");
 }
 

@@ -43,6 +43,13 @@ struct Pool {
     int derived = 1;
 };
 
+struct Lists {
+    std::vector<int> numbers{1, 2};
+    std::vector<std::pair<std::string, std::string>> headers{{"x-a", "1"}};
+    static constexpr auto fields =
+        weir::fields(weir::field("numbers", &Lists::numbers), weir::field("headers", &Lists::headers));
+};
+
 template <class T>
 bool read(std::string_view json, T& out, weir::test::FakeError& error) {
     weir::detail::hostTable = &weir::test::fakeHost();
@@ -64,6 +71,19 @@ TEST_CASE("an empty map leaves every default") {
     CHECK(all.timeout == 3000ms);
     CHECK(all.items.empty());
     CHECK(all.nested.weight == 50);
+}
+
+TEST_CASE("a list or map that is given replaces the default one") {
+    Lists lists;
+    weir::test::FakeError error;
+    REQUIRE(read(R"({"numbers":[3],"headers":{"x-b":"2"}})", lists, error));
+    CHECK(lists.numbers == std::vector<int>{3});
+    CHECK(lists.headers == std::vector<std::pair<std::string, std::string>>{{"x-b", "2"}});
+
+    Lists standard;
+    REQUIRE(read("{}", standard, error));
+    CHECK(standard.numbers == std::vector<int>{1, 2});
+    CHECK(standard.headers.size() == 1);
 }
 
 TEST_CASE("every kind of member is read") {
@@ -109,7 +129,7 @@ TEST_CASE("a wrong value is refused with its path, what was expected and what wa
         {R"({"number":"ten"})", "number: expected a whole number from 1 to 1000000, found 'ten'"},
         {R"({"number":1.5})", "number: expected a whole number from 1 to 1000000, found '1.5'"},
         {R"({"number":[1]})", "number: expected a whole number from 1 to 1000000, found a list"},
-        {R"({"small":256})", "small: expected a whole number, at least 0, found '256'"},
+        {R"({"small":256})", "small: expected a whole number from 0 to 255, found '256'"},
         {R"({"size":-1})", "size: expected a whole number, at least 0, found '-1'"},
         {R"({"ratio":1.01})", "ratio: expected a number from 0 to 1, found '1.01'"},
         {R"({"ratio":"much"})", "ratio: expected a number from 0 to 1, found 'much'"},
@@ -118,7 +138,8 @@ TEST_CASE("a wrong value is refused with its path, what was expected and what wa
         {R"({"mode":""})", "mode: expected one of soft, hard, found ''"},
         {R"({"timeout":0})", "timeout: expected a whole number from 1 to 60000, found '0'"},
         {R"({"numbers":5})", "numbers: expected a list, found '5'"},
-        {R"({"numbers":[1,"two"]})", "numbers[1]: expected a whole number, at least -2147483648, found 'two'"},
+        {R"({"numbers":[1,"two"]})",
+         "numbers[1]: expected a whole number from -2147483648 to 2147483647, found 'two'"},
         {R"({"items":[{"name":"a"},{"weight":3}]})", "items[1].name: is required"},
         {R"({"items":[{"name":"a","weight":-1}]})",
          "items[0].weight: expected a whole number from 0 to 100, found '-1'"},

@@ -102,3 +102,14 @@ TEST_CASE("an exception of onRequest becomes the failure it names") {
     CHECK(exchange.body == "short and stout");
     table.destroy(plugin);
 }
+
+TEST_CASE("a gateway that knows less than the module's SDK is refused with the reason") {
+    const weir_plugin table = weir::detail::PluginTable<Throwing>::make("throwing");
+    weir_host older = weir::test::fakeHost();
+    older.size = sizeof older - sizeof older.offload;
+    weir::test::FakeError error;
+    void* plugin = nullptr;
+    CHECK(table.create(&older, &plugin, error.raw()) == WEIR_INVALID);
+    CHECK(plugin == nullptr);
+    CHECK(error.text == "this module needs a newer gateway: it was built with a newer SDK");
+}
