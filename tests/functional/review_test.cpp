@@ -88,11 +88,11 @@ TEST_CASE("an upstream that pauses, with the body as with the answer, is no time
         connection.receiveThrough("\r\n\r\n");
         connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kSize + 3) + "\r\n\r\n");
         connection.send(std::string(kSize, 'x'));
-        std::this_thread::sleep_for(std::chrono::milliseconds(900));
+        std::this_thread::sleep_for(std::chrono::milliseconds(4000));
         connection.receive(kSize);
         connection.send("end");
     });
-    GatewayProcess gateway(proxyTo(upstream.address()), {"--server.bodyTimeout=400ms"});
+    GatewayProcess gateway(proxyTo(upstream.address()), {"--server.bodyTimeout=3s"});
     RawClient client(gateway.port());
     client.send(postOf(kSize));
     std::thread sender([&] {
@@ -126,12 +126,12 @@ TEST_CASE("a client that is slow to read is no timeout of an upstream that has t
         taken.open();
         connection.send(std::string_view(body).substr(sent));
     });
-    GatewayProcess gateway(proxyTo(upstream.address()), {"--upstream.bodyTimeout=500ms"});
+    GatewayProcess gateway(proxyTo(upstream.address()), {"--upstream.bodyTimeout=3s"});
     RawClient client(gateway.port());
     client.send(postOf(kSize));
     client.send(std::string(kSize, 'b'));
     REQUIRE(taken.wait());
-    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(4000));
     client.receiveThrough("\r\n\r\n");
     CHECK(client.receive(kSize) == std::string(kSize, 'x'));
 }
