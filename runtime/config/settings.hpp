@@ -25,8 +25,9 @@ enum class ErrorStatus { Weir, Shenyu };
 enum class LogLevel { Error, Warning, Info, Debug };
 
 // What stands under `weir:`, with its defaults; names are those of the file. A plain number for a time means
-// milliseconds, in extPlugin seconds as in ShenYu; `500ms`, `30s`, `5m` and `1h` say it themselves. Paths are absolute
-// or relative to the file that named them (already joined), to the working directory for command line and environment.
+// milliseconds, in extPlugin's schedule seconds as in ShenYu; `500ms`, `30s`, `5m` and `1h` say it themselves. Paths
+// are absolute or relative to the file that named them (already joined), to the working directory for command line and
+// environment.
 // Plain data: copy it where it is needed.
 struct Settings {
     struct Server {
@@ -47,18 +48,27 @@ struct Settings {
         Secret token;  // empty: calls that change anything are refused
     } management;
 
+    struct Local {
+        Secret sha512Key;  // SHA-512 in hex of the `localKey` that opens /shenyu/**; empty: closed
+    } local;
+
     struct ExtPlugin {
         std::filesystem::path path;  // empty: the drop directory that belongs to the program
         bool enabled = true;
         int threads = 1;
         std::chrono::milliseconds scheduleTime{300000};
         std::chrono::milliseconds scheduleDelay{30000};
+        std::chrono::milliseconds settle{500};  // `settleMs`: a file that stayed as it was so long is taken as whole
     } extPlugin;
 
     struct Modules {
         std::filesystem::path path;  // of the core modules; empty: the directory that belongs to the program
         std::filesystem::path spi;   // of the SPI index files; empty: `spi` inside `path`
     } modules;
+
+    struct Data {
+        std::filesystem::path snapshot;  // keeps what calls changed over a restart; empty: nothing is kept
+    } data;
 
     struct Upstream {
         std::chrono::milliseconds connectTimeout{3000};

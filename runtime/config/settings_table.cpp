@@ -39,6 +39,9 @@ constexpr Setting kSettings[] = {
     {"management.token", [](S& s) -> Target { return &s.management.token; },
      "Token for calls that change something; a file's or variable's content with .file or .env behind the name."},
 
+    {"local.sha512Key", [](S& s) -> Target { return &s.local.sha512Key; },
+     "SHA-512, in hex, of the localKey that opens /shenyu/** on the management port; .file and .env as above."},
+
     {"extPlugin.path", [](S& s) -> Target { return &s.extPlugin.path; }, "Directory of extension modules."},
     {"extPlugin.enabled", [](S& s) -> Target { return &s.extPlugin.enabled; }, "Whether that directory is used."},
     {"extPlugin.threads", [](S& s) -> Target { return &s.extPlugin.threads; }, "Modules probed at one time.", 1, 64},
@@ -46,9 +49,14 @@ constexpr Setting kSettings[] = {
      "Time between two periodic scans.", kSecond, 365 * kDay, kSecond},
     {"extPlugin.scheduleDelay", [](S& s) -> Target { return &s.extPlugin.scheduleDelay; },
      "Time before the first periodic scan.", 0, 365 * kDay, kSecond},
+    {"extPlugin.settleMs", [](S& s) -> Target { return &s.extPlugin.settle; },
+     "How long a module file must stay as it is to be taken as whole.", 0, kDay},
 
     {"modules.path", [](S& s) -> Target { return &s.modules.path; }, "Directory of the core modules."},
     {"modules.spi", [](S& s) -> Target { return &s.modules.spi; }, "Directory of the SPI index files."},
+
+    {"data.snapshot", [](S& s) -> Target { return &s.data.snapshot; },
+     "File that keeps what calls changed over a restart; none: it is lost."},
 
     {"upstream.connectTimeout", [](S& s) -> Target { return &s.upstream.connectTimeout; },
      "Time to connect to an upstream.", 1, kDay},
@@ -157,7 +165,7 @@ std::string Setting::variable() const {
             name += '_';
             name += c;
         } else {
-            name += static_cast<char>(c - 'a' + 'A');
+            name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
         }
     }
     return name;

@@ -18,12 +18,19 @@ auto orderOf(const RuleData& rule) {
 
 }  // namespace
 
+bool before(const PluginData& a, const PluginData& b) { return a.name < b.name; }
+bool before(const SelectorData& a, const SelectorData& b) { return orderOf(a) < orderOf(b); }
+bool before(const RuleData& a, const RuleData& b) { return orderOf(a) < orderOf(b); }
+bool before(const MetaData& a, const MetaData& b) { return a.id < b.id; }
+bool before(const AppAuthData& a, const AppAuthData& b) { return a.appKey < b.appKey; }
+
 void DataSet::sortAll() {
-    std::ranges::sort(plugins, {}, &PluginData::name);
-    std::ranges::sort(selectors, {}, [](const SelectorData& selector) { return orderOf(selector); });
-    std::ranges::sort(rules, {}, [](const RuleData& rule) { return orderOf(rule); });
-    std::ranges::sort(metadata, {}, &MetaData::id);
-    std::ranges::sort(appAuth, {}, &AppAuthData::appKey);
+    auto inOrder = [](const auto& a, const auto& b) { return before(a, b); };
+    std::ranges::sort(plugins, inOrder);
+    std::ranges::sort(selectors, inOrder);
+    std::ranges::sort(rules, inOrder);
+    std::ranges::sort(metadata, inOrder);
+    std::ranges::sort(appAuth, inOrder);
 }
 
 const PluginData* DataSet::plugin(std::string_view name) const {

@@ -25,4 +25,11 @@ struct DataSet {
     std::span<const RuleData> rulesOf(std::string_view pluginName, std::string_view selectorId) const;
 };
 
+// Whether `a` stands before `b` in its list.
+bool before(const PluginData& a, const PluginData& b);
+bool before(const SelectorData& a, const SelectorData& b);
+bool before(const RuleData& a, const RuleData& b);
+bool before(const MetaData& a, const MetaData& b);
+bool before(const AppAuthData& a, const AppAuthData& b);
+
 }  // namespace weir::data

@@ -9,7 +9,7 @@
 
 // ShenYu's synchronised records under their own names; what is optional there has the default Weir's files give it.
 // `config`, `handle` and `rpcExt` are trees (a null Value: none), read from YAML or from JSON in a text. The origin is
-// where the record begins; its parts are empty for records that did not come from a file.
+// where the record begins; its file may also be what else it came in ("request body"); its parts may be empty.
 namespace weir::data {
 
 struct Origin {

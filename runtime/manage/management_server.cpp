@@ -30,8 +30,12 @@ public:
     PageHandler(const Pages& pages, std::uint16_t port) : pages_(pages), port_(port) {}
 
     void handleRequest(Poco::Net::HTTPServerRequest& request, Poco::Net::HTTPServerResponse& response) override {
-        const PageReply reply = pages_.answer(
-            {request.getMethod(), request.getURI(), request.get("Authorization", "")}, port_);
+        const std::string authorization = request.get("Authorization", "");
+        const std::string localKey = request.get("localKey", "");
+        // Without a length Poco would read until the client closes.
+        const bool hasBody = request.hasContentLength() || request.getChunkedTransferEncoding();
+        const PageReply reply = pages_.answer({request.getMethod(), request.getURI(), authorization, localKey,
+                                               hasBody ? &request.stream() : nullptr}, port_);
         response.setStatus(static_cast<Poco::Net::HTTPResponse::HTTPStatus>(reply.status));
         response.setReason(Poco::Net::HTTPResponse::getReasonForStatus(response.getStatus()));
         response.setContentType("application/json");
@@ -105,8 +109,9 @@ struct ManagementServer::Running {
     Poco::Net::HTTPServer server;
 };
 
-ManagementServer::ManagementServer(const config::Settings::Management& settings, const StatusSource& source)
-    : settings_(settings), source_(source) {}
+ManagementServer::ManagementServer(const config::Settings::Management& settings, const StatusSource& source,
+                                   DataControl* control, const config::Secret& localKey)
+    : settings_(settings), source_(source), control_(control), localKey_(localKey) {}
 
 ManagementServer::~ManagementServer() = default;
 
@@ -121,7 +126,8 @@ base::Result<void> ManagementServer::start() {
             base::logWarning("the management port is not on loopback and there is no weir.management.token: it answers "
                              "403 only");
         }
-        running_ = std::make_unique<Running>(Pages(source_, settings_.token, loopback), listenOn(address));
+        running_ = std::make_unique<Running>(Pages(source_, settings_.token, loopback, control_, localKey_),
+                                             listenOn(address));
     } catch (const Poco::Exception& e) {
         return base::Error{base::ErrorCode::Io, endpoint.text(),
                            "cannot listen (management): " +

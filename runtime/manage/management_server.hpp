@@ -6,16 +6,20 @@
 
 #include "base/result.hpp"
 #include "config/settings.hpp"
+#include "manage/data_control.hpp"
 #include "manage/status_source.hpp"
 
 namespace weir::manage {
 
 // The management port: a plain HTTP server with a few threads of its own, apart from the event loops. It says how the
-// gateway is (pages.hpp), from before the data port opens until the drain is over. All members: the control thread.
+// gateway is and takes ShenYu's local calls (pages.hpp), from before the data port opens until the drain is
+// over. All members: the control thread.
 class ManagementServer {
 public:
-    // `source` outlives the server.
-    ManagementServer(const config::Settings::Management& settings, const StatusSource& source);
+    // `source` and `control` outlive the server. Without `control` there are no pages and calls for the data;
+    // `localKey` is the setting local.sha512Key.
+    ManagementServer(const config::Settings::Management& settings, const StatusSource& source,
+                     DataControl* control = nullptr, const config::Secret& localKey = {});
     ~ManagementServer();  // stops
     ManagementServer(const ManagementServer&) = delete;
     ManagementServer& operator=(const ManagementServer&) = delete;
@@ -32,6 +36,8 @@ private:
 
     config::Settings::Management settings_;
     const StatusSource& source_;
+    DataControl* control_;
+    config::Secret localKey_;
     std::unique_ptr<Running> running_;
 };
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/value.hpp"
+#include "manage/data_pages.hpp"
+#include "manage/secret_text.hpp"
 #include "module/manifest.hpp"
 
 namespace weir::manage {
@@ -15,13 +17,6 @@ using base::Value;
 
 Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
 Value number(std::uint64_t number) { return Value::scalar(std::to_string(number), false); }
-
-PageReply error(int status, std::string_view message) {
-    Value body = Value::object();
-    body.set("code", number(static_cast<std::uint64_t>(status)));
-    body.set("message", text(message));
-    return {status, base::toJson(body), {}, {}};
-}
 
 std::string_view nameOf(ServingState state) {
     switch (state) {
@@ -43,35 +38,31 @@ Value toValue(const ProvidedRow& row) {
     return value;
 }
 
-// Takes as long for a token that is nearly right as for any other of that length.
-bool sameSecret(std::string_view given, std::string_view secret) {
-    unsigned different = given.size() == secret.size() ? 0 : 1;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        different |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(secret[i % secret.size()]);
-    }
-    return different == 0;
-}
-
 }  // namespace
 
+Pages::Pages(const StatusSource& source, config::Secret token, bool loopback, DataControl* control,
+             const config::Secret& localKey)
+    : source_(source), token_(std::move(token)), loopback_(loopback), control_(control) {
+    if (control_) localApi_.emplace(*control_, localKey);
+}
+
 PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
+    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    if (localApi_ && LocalApi::owns(path)) return localApi_->answer(request);
     if (!loopback_ && token_.empty()) {
-        return error(403, "The management port is not on loopback and answers with a token only: set "
+        return errorPage(403, "The management port is not on loopback and answers with a token only: set "
                           "weir.management.token.");
     }
     if (!loopback_ && !authorized(request.authorization)) {
-        PageReply reply = error(401, "The token is missing or not correct: Authorization: Bearer TOKEN.");
+        PageReply reply = errorPage(401, "The token is missing or not correct: Authorization: Bearer TOKEN.");
         reply.challenge = "Bearer realm=\"weir management\"";
         return reply;
     }
-    const std::string_view path = request.target.substr(0, request.target.find('?'));
     const bool known = path == "/actuator/health" || path == "/plugins" || path == "/spi";
-    if (!known) return error(404, "There is no such page; there are /actuator/health, /plugins and /spi.");
-    if (request.method != "GET") {
-        PageReply reply = error(405, "This page can only be read.");
-        reply.allow = "GET";
-        return reply;
-    }
+    const auto dump = control_ && !known ? dataPage(path, source_, *control_) : std::nullopt;
+    if (!known && !dump) return errorPage(404, "There is no such page; there are /actuator/health, /plugins and /spi.");
+    if (request.method != "GET") return wrongMethod("GET", "This page can only be read.");
+    if (dump) return {200, *dump, {}, {}};
     if (path == "/plugins") return plugins();
     return path == "/spi" ? spi() : health(port);
 }

@@ -1,33 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <string_view>
 
 #include "config/settings.hpp"
+#include "manage/local_api.hpp"
+#include "manage/page.hpp"
 #include "manage/status_source.hpp"
 
 namespace weir::manage {
 
-struct PageRequest {
-    std::string_view method;
-    std::string_view target;         // with its query, which no page reads
-    std::string_view authorization;  // the field's value; empty: absent
-};
-
-struct PageReply {
-    int status = 200;
-    std::string body;       // JSON
-    std::string allow;      // Allow; empty: no such field
-    std::string challenge;  // WWW-Authenticate; empty: no such field
-};
-
-// What the management port answers: /actuator/health, /plugins, /spi. Any thread.
+// What the management port answers: /actuator/health, /plugins, /spi, and with a DataControl the dumps of
+// data_pages.hpp and the calls of local_api.hpp. Any thread.
 class Pages {
 public:
-    // `token` may be empty. `loopback`: only this machine reaches the port, so reading needs no token.
-    Pages(const StatusSource& source, config::Secret token, bool loopback)
-        : source_(source), token_(std::move(token)), loopback_(loopback) {}
+    // `token` and `localKey` (the setting local.sha512Key) may be empty, `control` null. `loopback`: only this machine
+    // reaches the port, so reading needs no token.
+    Pages(const StatusSource& source, config::Secret token, bool loopback, DataControl* control = nullptr,
+          const config::Secret& localKey = {});
 
     // `port` is the management port's own.
     PageReply answer(const PageRequest& request, std::uint16_t port) const;
@@ -41,6 +32,8 @@ private:
     const StatusSource& source_;
     config::Secret token_;
     bool loopback_;
+    DataControl* control_;
+    std::optional<LocalApi> localApi_;
 };
 
 }  // namespace weir::manage

@@ -65,7 +65,9 @@ TEST_CASE("a file sets what it names and leaves the rest") {
     Settings settings = good({R"(
 server: {address: 0.0.0.0, port: "8080", threads: auto, headerTimeout: 500, keepAliveTimeout: 1m}
 management: {port: 0, token: t0p}
-extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay: 500ms}
+local: {sha512Key: ABC}
+data: {snapshot: state/data.json}
+extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay: 500ms, settleMs: 80}
 modules:
   path: /opt/weir/plugins
 upstream: {connectTimeout: 250ms, maxIdle: 0}
@@ -85,6 +87,9 @@ log: {level: debug, file: }
     CHECK(settings.extPlugin.threads == 2);
     CHECK(settings.extPlugin.scheduleTime == 1s);
     CHECK(settings.extPlugin.scheduleDelay == 500ms);
+    CHECK(settings.extPlugin.settle == 80ms);
+    CHECK(settings.local.sha512Key.reveal() == "ABC");
+    CHECK(settings.data.snapshot == "conf/state/data.json");
     CHECK(settings.modules.path == "/opt/weir/plugins");
     CHECK(settings.upstream.connectTimeout == 250ms);
     CHECK(settings.upstream.maxIdle == 0);
@@ -107,6 +112,7 @@ TEST_CASE("a variable may or may not separate the words of a name") {
         CHECK(good({"", {}, {{name, "7"}}}).extPlugin.scheduleTime == 7s);
     }
     CHECK(good({"", {}, {{"WEIR_EXT_PLUGIN_PATH", "ext"}}}).extPlugin.path == "ext");
+    CHECK(good({"", {}, {{"WEIR_LOCAL_SHA512_KEY", "ab"}}}).local.sha512Key.reveal() == "ab");
 }
 
 TEST_CASE("no two settings share a variable") {
@@ -169,7 +175,7 @@ TEST_CASE("an unknown key is refused with the nearest one") {
         {{"server:\n  adress: x\n"}, "conf/weir.yaml:2:3: server: unknown key \"adress\"; did you mean \"address\"?"},
         {{"extplugin: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"extplugin\"; did you mean \"extPlugin\"?"},
         {{"colour: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"colour\"; expected one of server, management, "
-                           "extPlugin, modules, upstream, compat, log"},
+                           "local, extPlugin, modules, data, upstream, compat, log"},
         {{"", {{"server.prot", "1"}}}, "--server.prot: no such setting; did you mean \"server.port\"?"},
         {{"", {{"weir.server.port", "1"}}}, "--weir.server.port: no such setting; did you mean \"server.port\"?"},
         {{"", {{"server", "1"}}}, "--server: no such setting"},

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/wire_connection.hpp"
+#include "unit/manage/fake_control.hpp"
 #include "unit/manage/fake_status.hpp"
 
 using namespace weir;
@@ -94,4 +95,22 @@ TEST_CASE("stopping cuts clients that say nothing or little") {
     CHECK(slow.closedByPeer());
     CHECK_FALSE(support::accepts(port));
     CHECK(server.port() == 0);
+}
+
+TEST_CASE("local calls come in over HTTP, with a length, in chunks or without a body") {
+    FakeStatus status;
+    FakeControl control;
+    ManagementServer server(onFreePort(), status, &control, config::Secret(kSampleHash));
+    REQUIRE(problem(server) == "");
+    const std::string head = "POST /shenyu/plugin/saveOrUpdate HTTP/1.1\r\nHost: a\r\nlocalkey: 123456\r\n";
+    CHECK(RawClient(server.port()).exchange(head + "Content-Length: 12\r\n\r\n{\"name\":\"a\"}").body == "success");
+    CHECK(RawClient(server.port())
+              .exchange(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"nam\r\n7\r\ne\":\"b\"}\r\n0\r\n\r\n")
+              .body == "success");
+    CHECK(RawClient(server.port()).exchange(head + "\r\n").status() == 400);
+    const std::string large(5 * 1024 * 1024, ' ');
+    CHECK(RawClient(server.port())
+              .exchange(head + "Content-Length: " + std::to_string(large.size()) + "\r\n\r\n" + large)
+              .status() == 413);
+    CHECK(control.store.data().plugins.size() == 2);
 }

@@ -1,0 +1,215 @@
+#include "data/data_snapshot.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <set>
+#include <system_error>
+
+#include "base/digest.hpp"
+#include "config/messages.hpp"
+#include "config/text_file.hpp"
+#include "data/record_reader.hpp"
+#include "data/record_writer.hpp"
+
+namespace weir::data {
+
+namespace {
+
+using base::Result;
+using base::Value;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVersion = "1";
+constexpr std::string_view kSumLine = "sha256 ";
+constexpr std::array<std::string_view, 5> kKinds = {"plugin", "selector", "rule", "metadata", "appAuth"};  // EntryKind
+
+struct ToValue {
+    Value operator()(const std::monostate&) const { return Value::null(); }
+    Value operator()(const AppAuthData& auth) const { return toValue(auth, Secrets::Written); }
+    template <class Record>
+    Value operator()(const Record& record) const { return toValue(record); }
+};
+
+Value toValue(const SavedChange& change) {
+    Value value = Value::object();
+    value.set("kind", Value::scalar(std::string(kKinds[static_cast<std::size_t>(change.key.kind)]), true));
+    value.set("plugin", Value::scalar(change.key.plugin, true));
+    value.set("id", Value::scalar(change.key.id, true));
+    value.set("fileHash", Value::scalar(change.fileHash, true));
+    value.set("record", std::visit(ToValue{}, change.content));
+    return value;
+}
+
+std::string toText(const std::vector<SavedChange>& changes) {
+    std::string text = "{\"version\":" + std::string(kVersion) + ",\"changes\":[";
+    const char* separator = "\n";
+    for (const SavedChange& change : changes) {
+        text += separator + base::toJson(toValue(change));
+        separator = ",\n";
+    }
+    text += "\n]}\n";
+    return text + std::string(kSumLine) + base::sha256Hex(text) + "\n";
+}
+
+base::Error failed(const fs::path& file, const std::string& what, int number) {
+    return {base::ErrorCode::Io, file.string(), what + ": " + std::generic_category().message(number)};
+}
+
+// A descriptor that is closed at the end.
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    int fd() const { return fd_; }
+
+private:
+    int fd_;
+};
+
+bool writeAll(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
+Result<void> writeNew(const fs::path& file, std::string_view text) {
+    // One that a crash left behind may have another mode.
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) return failed(file, "cannot be removed", errno);
+    const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (out.fd() < 0) return failed(file, "cannot be written", errno);
+    if (!writeAll(out.fd(), text) || ::fsync(out.fd()) != 0) {
+        const int number = errno;
+        ::unlink(file.c_str());
+        return failed(file, "cannot be written", number);
+    }
+    return {};
+}
+
+// Reads what toText wrote; its errors mean that the file is damaged.
+class SnapshotReader {
+public:
+    SnapshotReader(const fs::path& file, std::vector<std::string>& warnings)
+        : file_(file.string()), reader_(file_, RecordReader::Mode::Lenient, warnings) {}
+
+    Result<std::vector<SavedChange>> read(std::string_view text) {
+        const std::size_t sumLength = kSumLine.size() + 64 + 1;
+        if (text.size() < sumLength) return damaged({}, "it is too short");
+        const std::string_view body = text.substr(0, text.size() - sumLength);
+        if (text.substr(body.size()) != std::string(kSumLine) + base::sha256Hex(body) + "\n") {
+            return damaged({}, "its checksum is not that of its content");
+        }
+        const auto tree = base::parseJson(body);
+        if (!tree) return tree.error();
+        const Value* version = tree->find("version");
+        const Value* changes = tree->find("changes");
+        if (!version || version->text() != kVersion || !changes || !changes->isArray()) {
+            return damaged(tree->mark(), "it has another layout than version " + std::string(kVersion));
+        }
+        std::vector<SavedChange> read;
+        for (const Value& item : changes->items()) {
+            auto change = readChange(item);
+            if (!change) return change.error();
+            if (!seen_.insert(change->key).second) return damaged(item.mark(), "an entry is there twice");
+            read.push_back(std::move(*change));
+        }
+        return read;
+    }
+
+private:
+    Result<SavedChange> readChange(const Value& item) {
+        const Value* record = item.find("record");
+        SavedChange change;
+        for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+            if (textOf(item, "kind") == kKinds[kind]) change.key.kind = static_cast<EntryKind>(kind);
+        }
+        if (kKinds[static_cast<std::size_t>(change.key.kind)] != textOf(item, "kind") || !record) {
+            return damaged(item.mark(), "an entry of an unknown kind");
+        }
+        change.key.plugin = textOf(item, "plugin");
+        change.key.id = textOf(item, "id");
+        change.fileHash = textOf(item, "fileHash");
+        if (record->isNull()) return change;
+        switch (change.key.kind) {
+            case EntryKind::Plugin: return fill(std::move(change), reader_.readPlugin(*record), item);
+            case EntryKind::Selector: return fill(std::move(change), reader_.readSelector(*record), item);
+            case EntryKind::Rule: return fill(std::move(change), reader_.readRule(*record), item);
+            case EntryKind::MetaData: return fill(std::move(change), reader_.readMetaData(*record), item);
+            case EntryKind::AppAuth: return fill(std::move(change), reader_.readAppAuth(*record), item);
+        }
+        return change;
+    }
+
+    template <class Record>
+    Result<SavedChange> fill(SavedChange change, Result<Record> record, const Value& item) {
+        if (!record) return record.error();
+        if (keyOf(*record) != change.key) return damaged(item.mark(), "a record under another key than its own");
+        change.content = std::move(*record);
+        return change;
+    }
+
+    static std::string textOf(const Value& item, std::string_view key) {
+        const Value* value = item.find(key);
+        return value ? value->text() : "";
+    }
+
+    base::Error damaged(base::Mark mark, std::string message) const {
+        return config::invalid(file_, mark, std::move(message));
+    }
+
+    std::string file_;
+    RecordReader reader_;
+    std::set<EntryKey> seen_;
+};
+
+Result<std::string> setAside(const fs::path& file) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    char time[32];
+    std::strftime(time, sizeof time, "%Y%m%dT%H%M%SZ", &utc);
+    const std::string aside = file.string() + ".damaged-" + time;
+    if (::rename(file.c_str(), aside.c_str()) != 0) return failed(file, "damaged, and cannot be renamed", errno);
+    return aside;
+}
+
+}  // namespace
+
+Result<void> saveSnapshot(const fs::path& file, const std::vector<SavedChange>& changes) {
+    const fs::path fresh = file.string() + ".new";
+    auto written = writeNew(fresh, toText(changes));
+    if (!written) return written;
+    if (::rename(fresh.c_str(), file.c_str()) != 0) return failed(file, "cannot be replaced", errno);
+    const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.fd() < 0 || ::fsync(opened.fd()) != 0) return failed(directory, "cannot be synchronised", errno);
+    return {};
+}
+
+Result<std::vector<SavedChange>> loadSnapshot(const fs::path& file, std::vector<std::string>& warnings) {
+    std::error_code unknown;
+    if (!fs::exists(file, unknown) && !unknown) return std::vector<SavedChange>{};
+    auto text = config::readTextFile(file);
+    if (!text) return text.error();
+    auto read = SnapshotReader(file, warnings).read(*text);
+    if (read) return read;
+    auto aside = setAside(file);
+    if (!aside) return aside.error();
+    warnings.push_back("the snapshot is damaged and ignored: " + read.error().text() + "; it is now " + *aside);
+    return std::vector<SavedChange>{};
+}
+
+}  // namespace weir::data

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+
+#include "base/result.hpp"
+#include "data/data_store.hpp"
+
+namespace weir::manage {
+
+// How the management port reads and changes the data in force. All members are called by any of its threads, also at
+// one time; the gateway implements it.
+class DataControl {
+public:
+    virtual ~DataControl() = default;
+
+    // Runs `edit` on a copy of the store on the control thread. When it succeeds and the plugins accept the result,
+    // every loop has switched to it when this returns; otherwise nothing has changed and the error says why (retryable:
+    // the gateway does not take changes at the moment).
+    virtual base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) = 0;
+
+    // Shows the store in force; nothing of it may be kept.
+    virtual void read(const std::function<void(const data::DataStore&)>& look) const = 0;
+};
+
+}  // namespace weir::manage
