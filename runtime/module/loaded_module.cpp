@@ -30,6 +30,8 @@ using base::Result;
 constexpr std::size_t kModuleBytes = offsetof(weir_module, find) + sizeof(weir_module::find);
 constexpr std::size_t kPluginBytes = offsetof(weir_plugin, finished) + sizeof(weir_plugin::finished);
 constexpr std::size_t kLoadBalancerBytes = offsetof(weir_load_balancer, done) + sizeof(weir_load_balancer::done);
+constexpr std::size_t kDataHandlerBytes =
+    offsetof(weir_plugin_data_handler, removed) + sizeof(weir_plugin_data_handler::removed);
 
 Error refuse(std::string message) { return Error{ErrorCode::InvalidModule, "", std::move(message)}; }
 
@@ -50,6 +52,10 @@ bool isComplete(const weir_plugin& table) {
 }
 bool isComplete(const weir_load_balancer& table) {
     return table.create != nullptr && table.destroy != nullptr && table.pick != nullptr;
+}
+bool isComplete(const weir_plugin_data_handler& table) {
+    return table.create != nullptr && table.destroy != nullptr && table.upserted != nullptr &&
+           table.removed != nullptr;
 }
 
 std::string_view view(weir_str text) {
@@ -117,11 +123,16 @@ Result<std::unique_ptr<LoadedModule>> LoadedModule::load(const std::filesystem::
     // What is checked are the bytes that are staged: the file is read once.
     auto read = readModuleFile(file);
     if (!read) return std::move(read).error();
-    std::unique_ptr<LoadedModule> loaded(new LoadedModule(file, std::move(read->manifest)));
+    return load(file, *read, staging);
+}
+
+Result<std::unique_ptr<LoadedModule>> LoadedModule::load(const std::filesystem::path& file, const ModuleFile& read,
+                                                         StagingDirectory& staging) {
+    std::unique_ptr<LoadedModule> loaded(new LoadedModule(file, read.manifest));
     const auto withOrigin = [&](const Error& error) { return Error{error.code, file.string(), error.message}; };
     if (loaded->manifest_.abi != WEIR_ABI_VERSION) return withOrigin(wrongAbi(loaded->manifest_.abi));
 
-    auto staged = staging.write(loaded->manifest_.id, read->bytes);
+    auto staged = staging.write(loaded->manifest_.id, read.bytes);
     if (!staged) return Error{ErrorCode::Io, file.string(), "cannot be staged: " + staged.error().text()};
     loaded->stagedFile_ = std::move(*staged);
     if (const auto opened = loaded->open(); !opened) return withOrigin(opened.error());
@@ -155,14 +166,21 @@ Result<void> LoadedModule::readTables() {
     auto read = readList<weir_plugin_list>(root, WEIR_INTERFACE_PLUGIN, manifest_, kPluginInterface, kPluginBytes,
                                            plugins_);
     if (!read) return read;
-    return readList<weir_load_balancer_list>(root, WEIR_INTERFACE_LOAD_BALANCER, manifest_, kLoadBalancerInterface,
+    read = readList<weir_load_balancer_list>(root, WEIR_INTERFACE_LOAD_BALANCER, manifest_, kLoadBalancerInterface,
                                              kLoadBalancerBytes, loadBalancers_);
+    if (!read) return read;
+    return readList<weir_plugin_data_handler_list>(root, WEIR_INTERFACE_PLUGIN_DATA_HANDLER, manifest_,
+                                                   kPluginDataHandlerInterface, kDataHandlerBytes, dataHandlers_);
 }
 
 const weir_plugin* LoadedModule::findPlugin(std::string_view key) const { return findKey(plugins_, key); }
 
 const weir_load_balancer* LoadedModule::findLoadBalancer(std::string_view key) const {
     return findKey(loadBalancers_, key);
+}
+
+const weir_plugin_data_handler* LoadedModule::findDataHandler(std::string_view key) const {
+    return findKey(dataHandlers_, key);
 }
 
 }  // namespace weir::module

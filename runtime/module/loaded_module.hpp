@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "module/manifest.hpp"
+#include "module/module_file.hpp"
 #include "module/staging_directory.hpp"
 #include "weir/abi.h"
 
@@ -22,6 +23,9 @@ public:
     // `file`.
     static base::Result<std::unique_ptr<LoadedModule>> load(const std::filesystem::path& file,
                                                             StagingDirectory& staging);
+    // The same with the bytes and the manifest that were read from `file` before.
+    static base::Result<std::unique_ptr<LoadedModule>> load(const std::filesystem::path& file, const ModuleFile& read,
+                                                            StagingDirectory& staging);
     // Unloads, unless the manifest says resident; removes the staged file.
     ~LoadedModule();
     LoadedModule(const LoadedModule&) = delete;
@@ -31,11 +35,14 @@ public:
     const std::filesystem::path& file() const { return file_; }            // as given to load()
     const std::filesystem::path& stagedFile() const { return stagedFile_; }  // what is mapped
 
-    // Tables of "weir.plugin/1" and "weir.load_balancer/1", as many as the manifest says; none is null.
+    // Tables of "weir.plugin/1", "weir.load_balancer/1" and "weir.plugin_data_handler/1", as many as the manifest says;
+    // none is null.
     std::span<const weir_plugin* const> plugins() const { return plugins_; }
     std::span<const weir_load_balancer* const> loadBalancers() const { return loadBalancers_; }
+    std::span<const weir_plugin_data_handler* const> dataHandlers() const { return dataHandlers_; }
     const weir_plugin* findPlugin(std::string_view key) const;              // null: not provided
     const weir_load_balancer* findLoadBalancer(std::string_view key) const;
+    const weir_plugin_data_handler* findDataHandler(std::string_view key) const;
 
 private:
     struct Library;  // Boost.DLL stays in the source file
@@ -50,6 +57,7 @@ private:
     std::unique_ptr<Library> library_;
     std::span<const weir_plugin* const> plugins_;
     std::span<const weir_load_balancer* const> loadBalancers_;
+    std::span<const weir_plugin_data_handler* const> dataHandlers_;
 };
 
 }  // namespace weir::module

@@ -13,6 +13,7 @@ namespace weir::module {
 // SPI interfaces of this version, as ShenYu names them. A manifest may name others; nobody asks for them.
 inline constexpr std::string_view kPluginInterface = "Plugin";
 inline constexpr std::string_view kLoadBalancerInterface = "LoadBalancer";
+inline constexpr std::string_view kPluginDataHandlerInterface = "PluginDataHandler";
 
 enum class Unload {
     Close,     // may be unloaded when nothing uses it any more

@@ -93,6 +93,14 @@ std::string structs() {
     STRUCT(weir_load_balancer_list);
     MEMBER(weir_load_balancer_list, size); MEMBER(weir_load_balancer_list, count);
     MEMBER(weir_load_balancer_list, items);
+    STRUCT(weir_plugin_data_handler);
+    MEMBER(weir_plugin_data_handler, size); MEMBER(weir_plugin_data_handler, reserved);
+    MEMBER(weir_plugin_data_handler, key); MEMBER(weir_plugin_data_handler, create);
+    MEMBER(weir_plugin_data_handler, destroy); MEMBER(weir_plugin_data_handler, upserted);
+    MEMBER(weir_plugin_data_handler, removed);
+    STRUCT(weir_plugin_data_handler_list);
+    MEMBER(weir_plugin_data_handler_list, size); MEMBER(weir_plugin_data_handler_list, count);
+    MEMBER(weir_plugin_data_handler_list, items);
     STRUCT(weir_module);
     MEMBER(weir_module, size); MEMBER(weir_module, abi); MEMBER(weir_module, find);
     return out;
@@ -137,12 +145,14 @@ std::string values() {
     out += "enum weir_log_level\n";
     VALUE(WEIR_LOG_ERROR); VALUE(WEIR_LOG_WARNING); VALUE(WEIR_LOG_NOTICE); VALUE(WEIR_LOG_INFORMATION);
     VALUE(WEIR_LOG_DEBUG);
+    out += "enum weir_data_kind\n";
+    VALUE(WEIR_DATA_PLUGIN); VALUE(WEIR_DATA_SELECTOR); VALUE(WEIR_DATA_RULE);
     return out;
 }
 
 std::string texts() {
-    return "symbol " WEIR_MODULE_SYMBOL "\ninterface " WEIR_INTERFACE_PLUGIN "\ninterface " WEIR_INTERFACE_LOAD_BALANCER
-           "\n";
+    return "symbol " WEIR_MODULE_SYMBOL "\ninterface " WEIR_INTERFACE_PLUGIN
+           "\ninterface " WEIR_INTERFACE_LOAD_BALANCER "\ninterface " WEIR_INTERFACE_PLUGIN_DATA_HANDLER "\n";
 }
 
 }  // namespace

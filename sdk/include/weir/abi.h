@@ -42,7 +42,7 @@ typedef enum weir_status {
     WEIR_IO = 6            /* the peer or the operating system broke it off */
 } weir_status;
 
-/* ---- Values: handles and configurations, read only, valid until the call that received them returns. ---- */
+/* ---- Values: handles, configurations and records, read only, valid until the call that received them returns. ---- */
 
 typedef struct weir_value weir_value;
 
@@ -224,7 +224,7 @@ struct weir_host {
     void (*release)(void* block, size_t size);
     uint64_t (*now_ns)(void);                      /* steady clock */
 
-    /* values: control thread, inside prepare; a null pointer reads as a null value */
+    /* values: control thread, inside the call that received them; a null pointer reads as a null value */
     weir_kind (*value_kind)(const weir_value*);
     size_t (*value_size)(const weir_value*);                           /* items or members */
     const weir_value* (*value_at)(const weir_value*, size_t index);    /* null out of range */
@@ -351,6 +351,37 @@ typedef struct weir_load_balancer_list {
 } weir_load_balancer_list;
 
 #define WEIR_INTERFACE_LOAD_BALANCER "weir.load_balancer/1"
+
+/* ---- Interface "weir.plugin_data_handler/1" ---- */
+
+typedef enum weir_data_kind {
+    WEIR_DATA_PLUGIN = 0,    /* PluginData */
+    WEIR_DATA_SELECTOR = 1,  /* SelectorData */
+    WEIR_DATA_RULE = 2       /* RuleData */
+} weir_data_kind;
+
+/* Hears of one plugin's data, whoever provides the plugin. All calls: control. */
+typedef struct weir_plugin_data_handler {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str key;  /* the plugin whose data it hears of */
+
+    weir_status (*create)(const weir_host* host, void** handler, weir_error* error);
+    void (*destroy)(void* handler);
+    /* A record is ShenYu's JSON object, with the keys of PluginData, SelectorData and RuleData; `handle` and `config`
+     * are JSON texts in it. After create every record in force comes as upserted: plugin, then selectors, then rules;
+     * from then on each change. A removed record is given as it was. */
+    void (*upserted)(void* handler, weir_data_kind kind, const weir_value* record);
+    void (*removed)(void* handler, weir_data_kind kind, const weir_value* record);
+} weir_plugin_data_handler;
+
+typedef struct weir_plugin_data_handler_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_plugin_data_handler* const* items;
+} weir_plugin_data_handler_list;
+
+#define WEIR_INTERFACE_PLUGIN_DATA_HANDLER "weir.plugin_data_handler/1"
 
 /* ---- The one symbol a module exports. ---- */
 

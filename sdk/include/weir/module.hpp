@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "weir/abi.h"
+#include "weir/data_handler.hpp"
 #include "weir/describe.h"
 #include "weir/load_balancer.hpp"
 #include "weir/plugin.hpp"
@@ -76,22 +77,6 @@ struct BaseOf {
     static Plugin test(const Plugin*);
     using type = decltype(test(static_cast<T*>(nullptr)));
 };
-
-inline weir_status report(weir_error* error, const char* text) noexcept {
-    hostTable->error_set(error, {"", 0}, {text, std::strlen(text)});
-    return WEIR_INVALID;
-}
-
-template <class Make>
-weir_status guarded(weir_error* error, Make&& make) noexcept {
-    try {
-        return make();
-    } catch (const std::exception& caught) {
-        return report(error, caught.what());
-    } catch (...) {
-        return report(error, "an exception of an unknown type");
-    }
-}
 
 // The C table of one plugin class.
 template <class T>
@@ -233,11 +218,6 @@ public:
         return {sizeof(weir_load_balancer), 0, str(key), &create, &destroy, &pick,
                 overridesDone<T>() ? &done : nullptr};
     }
-    static std::string describe(std::string_view key, const LoadBalancerOptions& options) {
-        return "{\"interface\":\"LoadBalancer\",\"key\":" + quoteJson(key) +
-               ",\"weighted\":" + (options.weighted ? "true" : "false") +
-               ",\"sticky\":" + (options.sticky ? "true" : "false") + "}";
-    }
 
 private:
     static weir_status create(const weir_host* host, const weir_upstream* set, std::size_t count, void** state,
@@ -263,69 +243,110 @@ private:
     }
 };
 
+// What a module lists in WEIR_MODULE, by interface.
 struct PluginEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_PLUGIN;
+    using List = weir_plugin_list;
+
     weir_plugin table;
-    std::string (*describe)(std::string_view, const PluginOptions&);
+    std::string (*describeClass)(std::string_view, const PluginOptions&);
     PluginOptions options;
+
+    std::string describe() const { return describeClass(view(table.key), options); }
 };
 struct LoadBalancerEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_LOAD_BALANCER;
+    using List = weir_load_balancer_list;
+
     weir_load_balancer table;
-    std::string (*describe)(std::string_view, const LoadBalancerOptions&);
     LoadBalancerOptions options;
+
+    std::string describe() const {
+        return "{\"interface\":\"LoadBalancer\",\"key\":" + quoteJson(view(table.key)) +
+               ",\"weighted\":" + (options.weighted ? "true" : "false") +
+               ",\"sticky\":" + (options.sticky ? "true" : "false") + "}";
+    }
+};
+struct DataHandlerEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_PLUGIN_DATA_HANDLER;
+    using List = weir_plugin_data_handler_list;
+
+    weir_plugin_data_handler table;
+
+    std::string describe() const {
+        return "{\"interface\":\"PluginDataHandler\",\"key\":" + quoteJson(view(table.key)) + "}";
+    }
+};
+
+// A module's entries of one interface, and the list of their tables that the host asks for.
+template <class Entry, std::size_t Count>
+class Section {
+public:
+    Section() = default;
+    Section(const Section&) = delete;  // the list points into this object
+
+    void add(const Entry& entry) {
+        entries_[list_.count] = entry;
+        items_[list_.count] = &entries_[list_.count].table;
+        ++list_.count;
+    }
+    const void* find(std::string_view interface) const {
+        return Count > 0 && interface == Entry::kInterface ? &list_ : nullptr;
+    }
+    void describe(std::string& out) const {
+        for (std::size_t i = 0; i < Count; ++i) {
+            if (out.size() > 1) out += ',';
+            out += entries_[i].describe();
+        }
+    }
+
+private:
+    using Table = decltype(Entry::table);
+
+    Entry entries_[Count + 1]{};
+    const Table* items_[Count + 1]{};
+    typename Entry::List list_{sizeof(typename Entry::List), 0, items_};
 };
 
 // Everything a module provides, in static storage of the module.
-template <std::size_t Plugins, std::size_t Balancers>
-struct Provided {
-    PluginEntry plugins[Plugins + 1]{};
-    LoadBalancerEntry balancers[Balancers + 1]{};
-    const weir_plugin* pluginItems[Plugins + 1]{};
-    const weir_load_balancer* balancerItems[Balancers + 1]{};
-    weir_plugin_list pluginList{};
-    weir_load_balancer_list balancerList{};
-
+template <std::size_t Plugins, std::size_t Balancers, std::size_t Handlers>
+class Provided {
+public:
     template <class... Entries>
     explicit Provided(const Entries&... entries) {
-        std::size_t plugin = 0;
-        std::size_t balancer = 0;
-        const auto put = [&](const auto& entry) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(entry)>, PluginEntry>) {
-                plugins[plugin] = entry;
-                pluginItems[plugin] = &plugins[plugin].table;
-                ++plugin;
-            } else {
-                balancers[balancer] = entry;
-                balancerItems[balancer] = &balancers[balancer].table;
-                ++balancer;
-            }
-        };
-        (put(entries), ...);
-        pluginList = {sizeof(weir_plugin_list), Plugins, pluginItems};
-        balancerList = {sizeof(weir_load_balancer_list), Balancers, balancerItems};
+        (add(entries), ...);
     }
-    Provided(const Provided&) = delete;
 
     const void* find(std::string_view interface) const {
-        if (interface == WEIR_INTERFACE_PLUGIN && Plugins) return &pluginList;
-        if (interface == WEIR_INTERFACE_LOAD_BALANCER && Balancers) return &balancerList;
-        return nullptr;
+        if (const void* list = plugins_.find(interface)) return list;
+        if (const void* list = balancers_.find(interface)) return list;
+        return handlers_.find(interface);
     }
     void describe(void (*write)(void*, const char*, std::size_t), void* context) const {
         std::string out = "[";
-        const auto add = [&out](const auto& entry) {
-            if (out.size() > 1) out += ',';
-            out += entry.describe(view(entry.table.key), entry.options);
-        };
-        for (std::size_t i = 0; i < Plugins; ++i) add(plugins[i]);
-        for (std::size_t i = 0; i < Balancers; ++i) add(balancers[i]);
+        plugins_.describe(out);
+        balancers_.describe(out);
+        handlers_.describe(out);
         out += "]";
         write(context, out.data(), out.size());
     }
+
+private:
+    void add(const PluginEntry& entry) { plugins_.add(entry); }
+    void add(const LoadBalancerEntry& entry) { balancers_.add(entry); }
+    void add(const DataHandlerEntry& entry) { handlers_.add(entry); }
+
+    Section<PluginEntry, Plugins> plugins_;
+    Section<LoadBalancerEntry, Balancers> balancers_;
+    Section<DataHandlerEntry, Handlers> handlers_;
 };
 
+template <class Wanted, class... Entries>
+constexpr std::size_t kCountOf = (0 + ... + std::is_same_v<Entries, Wanted>);
+
 template <class... Entries>
-Provided(const Entries&...) -> Provided<(0 + ... + std::is_same_v<Entries, PluginEntry>),
-                                        (0 + ... + std::is_same_v<Entries, LoadBalancerEntry>)>;
+Provided(const Entries&...) -> Provided<kCountOf<PluginEntry, Entries...>, kCountOf<LoadBalancerEntry, Entries...>,
+                                        kCountOf<DataHandlerEntry, Entries...>>;
 
 }  // namespace detail
 
@@ -337,7 +358,12 @@ detail::PluginEntry plugin(std::string_view key, PluginOptions options = {}) {
 // One balancer of a module; T is constructed from `const std::vector<weir::Upstream>&`.
 template <class T>
 detail::LoadBalancerEntry loadBalancer(std::string_view key, LoadBalancerOptions options = {}) {
-    return {detail::LoadBalancerTable<T>::make(key), &detail::LoadBalancerTable<T>::describe, options};
+    return {detail::LoadBalancerTable<T>::make(key), options};
+}
+// A handler of the data of plugin `key`; T is default constructed.
+template <class T>
+detail::DataHandlerEntry pluginDataHandler(std::string_view key) {
+    return {detail::DataHandlerTable::make<T>(key)};
 }
 
 }  // namespace weir

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string_view>
 
 #include "weir/abi.h"
@@ -22,6 +23,23 @@ inline weir_status adoptHost(const weir_host* host, weir_error* error) noexcept 
     }
     if (hostTable != host) hostTable = host;
     return WEIR_OK;
+}
+
+inline weir_status report(weir_error* error, std::string_view text) noexcept {
+    hostTable->error_set(error, str(""), str(text));
+    return WEIR_INVALID;
+}
+
+// What `make` answers; an exception becomes WEIR_INVALID with its text.
+template <class Make>
+weir_status guarded(weir_error* error, Make&& make) noexcept {
+    try {
+        return make();
+    } catch (const std::exception& caught) {
+        return report(error, caught.what());
+    } catch (...) {
+        return report(error, "an exception of an unknown type");
+    }
 }
 
 }  // namespace weir::detail

@@ -67,10 +67,33 @@ TEST_CASE("a loaded module shows its tables and is gone when destroyed") {
     CHECK(fixture.findPlugin("pick") == nullptr);
     REQUIRE(fixture.loadBalancers().size() == 1);
     CHECK(fixture.findLoadBalancer("pick")->pick(nullptr, nullptr) == 0);
+    CHECK(fixture.dataHandlers().empty());
+    CHECK(fixture.findDataHandler("alpha") == nullptr);
 
     loaded->reset();
     CHECK_FALSE(isMapped(staged));
     CHECK_FALSE(fs::exists(staged));
+}
+
+TEST_CASE("a module that provides only a data handler is loaded") {
+    const auto staging = makeStaging();
+    const auto loaded = LoadedModule::load(fixtureFile("handler"), *staging);
+    if (!loaded) FAIL(loaded.error().text());
+    const LoadedModule& module = **loaded;
+    CHECK(module.manifest().find(kPluginDataHandlerInterface, "divide") != nullptr);
+    CHECK(module.plugins().empty());
+    CHECK(module.loadBalancers().empty());
+    REQUIRE(module.dataHandlers().size() == 1);
+    const weir_plugin_data_handler* table = module.findDataHandler("divide");
+    REQUIRE(table == module.dataHandlers()[0]);
+    CHECK(module.findDataHandler("") == nullptr);
+
+    void* handler = nullptr;
+    REQUIRE(table->create(nullptr, &handler, nullptr) == WEIR_OK);
+    table->upserted(handler, WEIR_DATA_SELECTOR, nullptr);
+    table->removed(handler, WEIR_DATA_SELECTOR, nullptr);
+    CHECK(*static_cast<int*>(handler) == 2);
+    table->destroy(handler);
 }
 
 TEST_CASE("two generations of one file live side by side") {
@@ -115,6 +138,12 @@ TEST_CASE("a module that breaks the contract is refused with the reason and leav
         {"other-abi", "\"abi\":9", "\"abi\":1", "it is built for ABI 9, this gateway has ABI 1"},
         {"small-table", "", "", "the table of Plugin[0] has 40 bytes, expected 88 or more"},
         {"no-enter", "", "", "the table of Plugin[0] \"alpha\" lacks a required function"},
+        {"small-handler", "", "", "the table of PluginDataHandler[0] has 48 bytes, expected 56 or more"},
+        {"no-removed", "", "", "the table of PluginDataHandler[0] \"divide\" lacks a required function"},
+        {"handler", "\"divide\"", "\"divine\"",
+         "it has PluginDataHandler \"divide\", which its manifest does not name"},
+        {"handler", "\"PluginDataHandler\"", "\"PluginDataHandleX\"",
+         "its manifest promises 0 of PluginDataHandler, but it has 1"},
         {"fixture", "\"key\":\"alpha\"", "\"key\":\"alphx\"",
          "it has Plugin \"alpha\", which its manifest does not name"},
         {"fixture", "\"Plugin\",\"key\":\"beta\"", "\"Future\",\"key\":\"beta\"",

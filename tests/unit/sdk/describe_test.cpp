@@ -41,12 +41,15 @@ struct Balancer : weir::LoadBalancer {
     int pick(const weir::PickRequest&) noexcept override { return 0; }
 };
 
+struct Handler : weir::PluginDataHandler {};
+
 }  // namespace
 
 WEIR_MODULE(weir::plugin<Plain>("plain", {.order = -1}),
             weir::plugin<Proxy>("proxy", {.order = 200, .rpcTypes = {"http", "ai"},
                                           .unmatched = weir::Unmatched::Error}),
-            weir::loadBalancer<Balancer>("first", {.weighted = true}))
+            weir::loadBalancer<Balancer>("first", {.weighted = true}), weir::pluginDataHandler<Handler>("divide"),
+            weir::pluginDataHandler<Handler>("proxy"))
 
 TEST_CASE("a module describes what it provides as JSON") {
     const auto* describe = static_cast<const weir_describe*>(weir_module_v1.find(WEIR_INTERFACE_DESCRIBE));
@@ -58,7 +61,7 @@ TEST_CASE("a module describes what it provides as JSON") {
     const auto parsed = weir::base::parseJson(text);
     REQUIRE(parsed.ok());
     const auto& all = parsed.value().items();
-    REQUIRE(all.size() == 3);
+    REQUIRE(all.size() == 5);
 
     CHECK(toJson(all[0]) == R"({"interface":"Plugin","key":"plain","order":-1,"rpcTypes":[],"matching":"none",)"
                             R"("unmatched":"pass","fields":{}})");
@@ -80,6 +83,8 @@ TEST_CASE("a module describes what it provides as JSON") {
           R"({"name":"labels","type":"map"},)"
           R"({"name":"share","type":"number","default":"0.25","min":0.125,"max":1}])");
     CHECK(toJson(all[2]) == R"({"interface":"LoadBalancer","key":"first","weighted":true,"sticky":false})");
+    CHECK(toJson(all[3]) == R"({"interface":"PluginDataHandler","key":"divide"})");
+    CHECK(toJson(all[4]) == R"({"interface":"PluginDataHandler","key":"proxy"})");
 }
 
 TEST_CASE("a module answers the interfaces it provides and null for every other") {
@@ -91,6 +96,12 @@ TEST_CASE("a module answers the interfaces it provides and null for every other"
         static_cast<const weir_load_balancer_list*>(weir_module_v1.find(WEIR_INTERFACE_LOAD_BALANCER));
     REQUIRE(balancers);
     CHECK(balancers->count == 1);
+    const auto* handlers = static_cast<const weir_plugin_data_handler_list*>(
+        weir_module_v1.find(WEIR_INTERFACE_PLUGIN_DATA_HANDLER));
+    REQUIRE(handlers);
+    CHECK(handlers->count == 2);
+    CHECK(weir::detail::view(handlers->items[0]->key) == "divide");
+    CHECK(weir::detail::view(handlers->items[1]->key) == "proxy");
     CHECK(weir_module_v1.find("weir.plugin/2") == nullptr);
     CHECK(weir_module_v1.find("") == nullptr);
 }

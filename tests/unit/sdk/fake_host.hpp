@@ -85,7 +85,10 @@ struct FakeExchange : weir_exchange {
 
 namespace detail {
 
-inline const base::Value& value(const weir_value* raw) { return *reinterpret_cast<const base::Value*>(raw); }
+inline const base::Value& value(const weir_value* raw) {
+    static const base::Value kNull;
+    return raw ? *reinterpret_cast<const base::Value*>(raw) : kNull;
+}
 inline const weir_value* raw(const base::Value* value) { return reinterpret_cast<const weir_value*>(value); }
 
 inline weir_kind kind(const weir_value* v) {
@@ -121,7 +124,9 @@ inline void setValueServices(weir_host& host) {
         if (value(v).isArray()) return i < value(v).items().size() ? raw(&value(v).items()[i]) : nullptr;
         return i < value(v).members().size() ? raw(&value(v).members()[i].value) : nullptr;
     };
-    host.value_key_at = [](const weir_value* v, std::size_t i) { return str(value(v).members()[i].key); };
+    host.value_key_at = [](const weir_value* v, std::size_t i) {
+        return i < value(v).members().size() ? str(value(v).members()[i].key) : weir_str{};
+    };
     host.value_get = [](const weir_value* v, weir_str key) -> const weir_value* {
         const base::Value* found = value(v).find({key.data, key.size});
         return found && !found->isNull() ? raw(found) : nullptr;

@@ -1,0 +1,117 @@
+#include "module/ext_directory.hpp"
+
+#include <openssl/evp.h>
+
+#include <thread>
+
+#include "base/assert.hpp"
+
+namespace weir::module {
+
+namespace fs = std::filesystem;
+
+namespace {
+bool isCandidate(const fs::path& file) {
+    return file.extension() == ".so" && file.filename().string().front() != '.';
+}
+bool sameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+}  // namespace
+
+std::string sha256(std::string_view bytes) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    WEIR_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) == 1);
+    static constexpr char kHex[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned int i = 0; i < size; ++i) {
+        text += kHex[digest[i] >> 4];
+        text += kHex[digest[i] & 15];
+    }
+    return text;
+}
+
+bool ExtDirectory::StatKey::operator==(const StatKey& other) const {
+    return device == other.device && inode == other.inode && size == other.size && sameTime(modified, other.modified) &&
+           sameTime(changed, other.changed);
+}
+
+bool ExtDirectory::look(const fs::path& file, StatKey& key) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return false;
+    key = {status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim};
+    return true;
+}
+
+base::Result<std::map<fs::path, ExtDirectory::StatKey>> ExtDirectory::list() const {
+    std::map<fs::path, StatKey> present;
+    std::error_code failure;
+    for (fs::directory_iterator it(directory_, failure), end; !failure && it != end; it.increment(failure)) {
+        StatKey key;
+        if (isCandidate(it->path()) && look(it->path(), key)) present.emplace(it->path(), key);
+    }
+    if (failure) return base::Error{base::ErrorCode::Io, directory_.string(), failure.message()};
+    return present;
+}
+
+ExtDirectory::Changes ExtDirectory::scan() {
+    Changes changes;
+    auto present = list();
+    if (!present.ok()) {
+        // Never there is nothing to say about; vanished is.
+        if (!known_.empty()) changes.alarm = present.error().text() + "; its modules run on";
+        return changes;
+    }
+    findGone(*present, changes);
+    std::map<fs::path, StatKey> candidates;
+    for (const auto& [file, key] : *present) {
+        const auto known = known_.find(file);
+        if (known == known_.end() || !(known->second.key == key)) candidates.emplace(file, key);
+    }
+    if (candidates.empty()) return changes;
+    std::this_thread::sleep_for(settle_);
+    for (const auto& [file, key] : candidates) read(file, key, changes);
+    return changes;
+}
+
+void ExtDirectory::read(const fs::path& file, const StatKey& key, Changes& changes) {
+    StatKey now;
+    if (!look(file, now)) return;  // gone again
+    if (!(now == key)) return changes.unsettled.push_back(file);
+    auto module = readModuleFile(file);
+    if (!look(file, now) || !(now == key)) return changes.unsettled.push_back(file);
+    const auto known = known_.find(file);
+    if (!module.ok()) {
+        known_[file].key = key;  // the hash of what runs stays: the same good bytes again are no change
+        return changes.refused.push_back({file, std::move(module).error()});
+    }
+    std::string hash = sha256(module->bytes);
+    if (known != known_.end() && known->second.hash == hash) {
+        known->second.key = key;
+        return;
+    }
+    known_[file] = {key, hash};
+    changes.changed.push_back({file, std::move(hash), std::move(module).value()});
+}
+
+void ExtDirectory::findGone(const std::map<fs::path, StatKey>& present, Changes& changes) {
+    std::vector<fs::path> gone;
+    std::size_t modulesGone = 0;
+    std::size_t modulesLeft = 0;
+    for (const auto& [file, known] : known_) {
+        const bool there = present.contains(file);
+        if (!there) gone.push_back(file);
+        if (!known.hash.empty()) ++(there ? modulesLeft : modulesGone);
+    }
+    if (modulesGone >= 2 && modulesLeft == 0) {
+        changes.alarm = directory_.string() + ": all " + std::to_string(modulesGone) +
+                        " modules vanished at once; they run on until one of them comes back or the gateway restarts";
+        return;
+    }
+    for (const fs::path& file : gone) {
+        const bool ran = !known_[file].hash.empty();
+        known_.erase(file);
+        if (ran) changes.gone.push_back(file);
+    }
+}
+
+}  // namespace weir::module
