@@ -41,24 +41,50 @@ const base::Value* follow(const base::Value* value, std::string_view path) {
     return value;
 }
 
-// What one chain entry owns: the plugin, its handles and its matcher, given back together.
-struct EntryOwner {
-    std::shared_ptr<PluginInstance> instance;
-    std::vector<std::pair<weir_scope, void*>> handles;
-    std::shared_ptr<const match::PluginMatcher> matcher;
-
-    ~EntryOwner() {
-        for (auto handle = handles.rbegin(); handle != handles.rend(); ++handle)
-            instance->table().release(instance->plugin(), handle->first, handle->second);
+// A handle and the plugin that made it, given back together; shared by the builds that need it.
+class PreparedHandle {
+public:
+    PreparedHandle(std::shared_ptr<PluginInstance> instance, weir_scope scope, void* handle)
+        : instance_(std::move(instance)), scope_(scope), handle_(handle) {}
+    ~PreparedHandle() {
+        if (handle_) instance_->table().release(instance_->plugin(), scope_, handle_);
     }
+    PreparedHandle(const PreparedHandle&) = delete;
+    PreparedHandle& operator=(const PreparedHandle&) = delete;
+
+    void* get() const { return handle_; }
+
+private:
+    std::shared_ptr<PluginInstance> instance_;
+    weir_scope scope_;
+    void* handle_;
 };
+
+}  // namespace
+
+struct EntryOwner {
+    struct Prepared {
+        std::string text;  // of the value it was made from
+        std::shared_ptr<PreparedHandle> handle;
+    };
+
+    std::shared_ptr<PluginInstance> instance;
+    std::map<std::string, Prepared> handles;  // by scope and id
+    std::shared_ptr<const match::PluginMatcher> matcher;
+};
+
+namespace {
 
 class EntryBuilder {
 public:
-    EntryBuilder(std::shared_ptr<PluginInstance> instance, std::vector<std::string>& warnings)
-        : owner_(std::make_shared<EntryOwner>()), warnings_(warnings) {
+    // `previous`: the plugin's owner in the chain before, or null.
+    EntryBuilder(std::shared_ptr<PluginInstance> instance, const EntryOwner* previous, std::vector<std::string>& warnings)
+        : owner_(std::make_shared<EntryOwner>()), previous_(previous), warnings_(warnings) {
+        if (previous && previous->instance != instance) previous_ = nullptr;
         owner_->instance = std::move(instance);
     }
+
+    std::shared_ptr<EntryOwner> owner() const { return owner_; }
 
     base::Result<chain::ChainEntry> build(const data::PluginData* plugin, const data::DataSet& data) {
         const module::Provided& provided = owner_->instance->provided();
@@ -72,7 +98,7 @@ public:
         entry.noSelector = provided.key + ":Can not find selector, please check your configuration!";
         entry.noRule = provided.key + ":Rule not found!";
         const std::string name = "plugin '" + provided.key + "'";
-        auto config = prepare(WEIR_SCOPE_CONFIG, plugin ? &plugin->config : nullptr, name + ", config",
+        auto config = prepare(WEIR_SCOPE_CONFIG, "", plugin ? &plugin->config : nullptr, name + ", config",
                               plugin ? plugin->origin : data::Origin{});
         if (!config.ok()) return std::move(config).error();
         entry.config = *config;
@@ -86,14 +112,23 @@ public:
 
 private:
     // A null pointer: nothing wanted. The error says where and what.
-    base::Result<void*> prepare(weir_scope scope, const base::Value* value, const std::string& what,
-                                const data::Origin& origin) {
+    base::Result<void*> prepare(weir_scope scope, const std::string& id, const base::Value* value,
+                                const std::string& what, const data::Origin& origin) {
         if (value && value->isNull()) value = nullptr;
-        const PluginInstance& instance = *owner_->instance;
+        const std::string name = std::to_string(scope) + "/" + id;
+        std::string text = value ? base::toJson(*value) : std::string();
+        if (previous_) {
+            const auto before = previous_->handles.find(name);
+            if (before != previous_->handles.end() && before->second.text == text) {
+                owner_->handles.insert(*before);
+                return before->second.handle->get();
+            }
+        }
+        const std::shared_ptr<PluginInstance>& instance = owner_->instance;
         weir_error error;
         void* handle = nullptr;
-        const weir_status status = instance.table().prepare(
-            instance.plugin(), scope, reinterpret_cast<const weir_value*>(value), &handle, &error);
+        const weir_status status = instance->table().prepare(
+            instance->plugin(), scope, reinterpret_cast<const weir_value*>(value), &handle, &error);
         const auto place = [&](std::string_view path) {
             return placeOf(origin, value ? follow(value, path)->mark() : base::Mark{});
         };
@@ -101,7 +136,7 @@ private:
             return base::Error{base::ErrorCode::InvalidConfig, place(error.path),
                                what + ": " + (error.text.empty() ? "refused without a reason" : error.message())};
         }
-        if (handle) owner_->handles.emplace_back(scope, handle);
+        owner_->handles[name] = {std::move(text), std::make_shared<PreparedHandle>(instance, scope, handle)};
         for (const std::string& key : error.unknownKeys)
             warnings_.push_back(place(key) + ": " + what + ": the key '" + key + "' means nothing here");
         return handle;
@@ -123,12 +158,12 @@ private:
             spec.continued = selector.continued;
             if (auto good = conditions(selector.conditions, what, selector.origin, spec.conditions); !good.ok())
                 return good;
-            auto handle = prepare(WEIR_SCOPE_SELECTOR, &selector.handle, what + ", handle", selector.origin);
+            auto handle = prepare(WEIR_SCOPE_SELECTOR, selector.id, &selector.handle, what + ", handle", selector.origin);
             if (!handle.ok()) return std::move(handle).error();
             spec.handle = *handle;
             if (!selector.continued) {
                 if (!defaultRule) {
-                    auto made = prepare(WEIR_SCOPE_RULE, nullptr, what + ", default rule", selector.origin);
+                    auto made = prepare(WEIR_SCOPE_RULE, "", nullptr, what + ", default rule", selector.origin);
                     if (!made.ok()) return std::move(made).error();
                     defaultRule = *made;
                 }
@@ -144,7 +179,7 @@ private:
                 ruleSpec.matchMode = rule.matchMode;
                 if (auto good = conditions(rule.conditions, whatRule, rule.origin, ruleSpec.conditions); !good.ok())
                     return good;
-                auto ruleHandle = prepare(WEIR_SCOPE_RULE, &rule.handle, whatRule + ", handle", rule.origin);
+                auto ruleHandle = prepare(WEIR_SCOPE_RULE, selector.id + "/" + rule.id, &rule.handle, whatRule + ", handle", rule.origin);
                 if (!ruleHandle.ok()) return std::move(ruleHandle).error();
                 ruleSpec.handle = *ruleHandle;
                 spec.rules.push_back(std::move(ruleSpec));
@@ -173,13 +208,14 @@ private:
     }
 
     std::shared_ptr<EntryOwner> owner_;
+    const EntryOwner* previous_;
     std::vector<std::string>& warnings_;
 };
 
 }  // namespace
 
 base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInstance>>& plugins,
-                                    const data::DataSet& data, std::uint64_t version) {
+                                    const data::DataSet& data, std::uint64_t version, const BuiltChain* previous) {
     BuiltChain built;
     struct Place {
         int sort;
@@ -195,8 +231,15 @@ base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInst
         const bool wanted = plugin ? plugin->enabled : what.matching == module::Matching::None;
         // Data of a plugin that is off is checked all the same: switching it on must not fail.
         if (!plugin && !wanted) continue;
-        auto entry = EntryBuilder(instance, built.warnings).build(plugin, data);
+        const EntryOwner* before = nullptr;
+        if (previous) {
+            const auto found = previous->owners.find(what.key);
+            if (found != previous->owners.end()) before = found->second.get();
+        }
+        EntryBuilder builder(instance, before, built.warnings);
+        auto entry = builder.build(plugin, data);
         if (!entry.ok()) return std::move(entry).error();
+        built.owners[what.key] = builder.owner();
         const int sort = plugin && plugin->sort ? *plugin->sort : what.order;
         if (wanted) places.push_back({sort, what.order, std::move(*entry)});
     }

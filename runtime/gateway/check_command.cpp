@@ -17,7 +17,7 @@ int checkCommand(const Arguments& arguments) {
     if (!configuration) return fail(EX_CONFIG, configuration.error().text());
     auto gateway = Gateway::prepare(std::move(*configuration));
     if (!gateway) return fail(EX_CONFIG, gateway.error().text());
-    for (const std::string& warning : (*gateway)->warnings()) base::logWarning(warning);
+    for (const std::string& warning : (*gateway)->takeWarnings()) base::logWarning(warning);
     const Gateway::Counts counts = (*gateway)->counts();
     std::printf("%s is good: %zu plugins, %zu selectors, %zu rules\n", arguments.file.c_str(), counts.plugins,
                 counts.selectors, counts.rules);

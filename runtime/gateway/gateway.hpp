@@ -9,76 +9,73 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "chain/host_table.hpp"
 #include "chain/worker_pool.hpp"
 #include "data/configuration.hpp"
+#include "gateway/control_plane.hpp"
+#include "gateway/control_thread.hpp"
+#include "gateway/directory_watch.hpp"
 #include "gateway/gateway_loop.hpp"
-#include "gateway/plugin_instance.hpp"
-#include "module/catalog.hpp"
-#include "module/staging_directory.hpp"
+#include "manage/data_control.hpp"
 
 namespace weir::gateway {
 
-// Where core modules and their SPI index are: what the settings say, else <program>/../lib/weir/plugins and its spi.
-struct ModulePaths {
-    explicit ModulePaths(const config::Settings& settings);
-
-    std::filesystem::path modules;
-    std::filesystem::path spi;
-};
-
-// The running gateway: modules, data, loops. The thread that calls prepare, start, stop and the destructor is the control
-// thread; the modules' control functions run on it.
-class Gateway {
+// The running gateway: the control plane on its thread, the loops on theirs. Made, started, stopped and destroyed by one
+// thread, which is the control thread until start().
+class Gateway final : public manage::DataControl {
 public:
-    // Loads the modules, prepares the data, builds the first snapshot; opens no port. Errors are the operator's.
+    // Loads the core modules, prepares the data, builds the first chain; opens no port. Errors are the operator's.
     static base::Result<std::unique_ptr<Gateway>> prepare(data::Configuration configuration);
-    ~Gateway();
+    ~Gateway() override;
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
 
-    // Binds the data port and starts the loops' threads.
+    // Looks at the ext directory, then binds the data port and starts the threads.
     base::Result<void> start();
     // Drains: no new connections, requests that run may end, at most server.drainTimeout. Returns when all loops ended.
     void stop();
 
     const config::Settings& settings() const { return configuration_.settings; }
-    const std::vector<std::string>& warnings() const { return warnings_; }
 
     // ---- any thread ----
     enum class State { Starting, Up, Draining };
     State state() const { return state_.load(); }
     std::uint16_t port() const { return port_.load(); }  // 0 before start
+    std::vector<ProvidedRow> rows() const { return plane_->rows(); }
 
-    struct Row {
-        std::string interface, key, order, module, version, state;
-    };
-    const std::vector<Row>& rows() const { return rows_; }  // does not change after prepare
+    // DataControl: while the state is Up.
+    base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) override;
+    void read(const std::function<void(const data::DataStore&)>& look) const override;
+    // Takes over what changed in the files; `load` reads them, on the control thread. Settings wait for a restart.
+    void reload(std::function<base::Result<data::Configuration>()> load);
 
     struct Counts {
         std::size_t plugins, selectors, rules;
     };
-    Counts counts() const;
+    Counts counts() const;                    // of the configuration
+    std::vector<std::string> takeWarnings();  // before start
 
 private:
-    explicit Gateway(data::Configuration configuration);
-    base::Result<void> loadModules();
-    base::Result<void> loadSelected(const module::ModuleCatalog& catalog);
+    explicit Gateway(data::Configuration configuration) : configuration_(std::move(configuration)) {}
+
+    base::Result<void> startLoops();
+    void publish(const std::shared_ptr<const chain::Snapshot>& snapshot);
+    void takeBack(std::shared_ptr<const chain::Snapshot> snapshot);
+    void freeReturned();
+    void scan();
+    void scanSoon(std::chrono::milliseconds delay);
+    void scheduleScan();
 
     data::Configuration configuration_;
-    std::vector<std::string> warnings_;
-    std::vector<Row> rows_;
-    std::unique_ptr<module::StagingDirectory> staging_;
-    chain::ControlServices services_;
-    chain::HostTable host_;
-    std::vector<std::shared_ptr<PluginInstance>> plugins_;
-    std::shared_ptr<const chain::Snapshot> snapshot_;
+    std::unique_ptr<ControlPlane> plane_;
     std::mutex returnedMutex_;
     std::vector<std::shared_ptr<const chain::Snapshot>> returned_;  // by loops, to be freed by the control thread
     std::atomic<std::uint32_t> connections_{0};
     std::unique_ptr<chain::WorkerPool> workers_;
     std::vector<std::unique_ptr<GatewayLoop>> loops_;
     std::vector<std::thread> threads_;
+    std::unique_ptr<ControlThread> control_;
+    std::unique_ptr<DirectoryWatch> watch_;
+    std::atomic<bool> scanQueued_{false};
     std::atomic<State> state_{State::Starting};
     std::atomic<std::uint16_t> port_{0};
 };

@@ -53,7 +53,7 @@ public:
     std::uint16_t serverPort() const override { return gateway_.port(); }
     std::vector<manage::ProvidedRow> provided() const override {
         std::vector<manage::ProvidedRow> rows;
-        for (const Gateway::Row& row : gateway_.rows()) {
+        for (const ProvidedRow& row : gateway_.rows()) {
             rows.push_back({row.interface, row.key, row.order, row.module, row.version, row.state});
         }
         return rows;
@@ -98,31 +98,36 @@ private:
         auto prepared = Gateway::prepare(std::move(configuration));
         if (!prepared) return refuse(EX_CONFIG, prepared.error());
         Gateway& gateway = **prepared;
-        for (const std::string& warning : gateway.warnings()) base::logWarning(warning);
+        for (const std::string& warning : gateway.takeWarnings()) base::logWarning(warning);
 
         const GatewayStatus status(gateway);
-        manage::ManagementServer management(gateway.settings().management, status);
+        manage::ManagementServer management(gateway.settings().management, status, &gateway,
+                                            gateway.settings().local.sha512Key);
         if (auto started = management.start(); !started) return refuseAddress(started.error());
         base::logInfo("management on " + management.address());
         if (auto started = gateway.start(); !started) return refuseAddress(started.error());
-        waitForEnd(log);
+        waitForEnd(gateway, log);
         drain(gateway, log);
         return EX_OK;
     }
 
-    void waitForEnd(LogOutput& log) {
+    void waitForEnd(Gateway& gateway, LogOutput& log) {
         for (;;) {
             const int number = signals_.wait();
             if (Signals::ends(number)) return;
-            handleOther(number, log);
+            if (number == SIGHUP) {
+                gateway.reload([this] {
+                    return data::loadConfiguration(arguments_.file, arguments_.overrides,
+                                                   config::readEnvironment(environ));
+                });
+            } else {
+                handleOther(number, log);
+            }
         }
     }
 
     static void handleOther(int number, LogOutput& log) {
-        if (number == SIGHUP) {
-            base::logInfo("SIGHUP: this version does not reload its configuration; restart to take a change");
-            return;
-        }
+        if (number == SIGHUP) return;  // it drains: nothing to take a change for
         log.reopen();
         base::logInfo("SIGUSR1: the log is opened again");
     }

@@ -38,6 +38,23 @@ std::size_t GatewayProcess::residentBytes() const {
     throw std::runtime_error("the gateway is gone; its output:\n" + process_.output());
 }
 
+std::size_t GatewayProcess::mappings() const {
+    std::ifstream maps("/proc/" + std::to_string(process_.pid()) + "/maps");
+    std::size_t lines = 0;
+    for (std::string line; std::getline(maps, line);) ++lines;
+    return lines;
+}
+
+std::set<std::string> GatewayProcess::mappedFiles(const std::string& text) const {
+    std::ifstream maps("/proc/" + std::to_string(process_.pid()) + "/maps");
+    std::set<std::string> files;
+    for (std::string line; std::getline(maps, line);) {
+        const auto path = line.find('/');
+        if (path != std::string::npos && line.find(text, path) != std::string::npos) files.insert(line.substr(path));
+    }
+    return files;
+}
+
 int GatewayProcess::stop() {
     process_.signal(SIGTERM);
     auto code = process_.waitForExit();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ public:
     // Open descriptors, and memory in use, of the process right now.
     std::size_t descriptors() const;
     std::size_t residentBytes() const;
+
+    // Memory mappings, and the names of the files among them that contain `text`.
+    std::size_t mappings() const;
+    std::set<std::string> mappedFiles(const std::string& text) const;
 
     // SIGTERM, and the exit code it leads to. Throws when the process is still there at the deadline.
     int stop();

@@ -1,0 +1,215 @@
+#include "gateway/control_plane.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/log.hpp"
+#include "data/data_snapshot.hpp"
+
+namespace weir::gateway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path programDirectory() {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    return error ? fs::path(".") : program.parent_path();
+}
+
+fs::path extensionDirectory(const fs::path& program) {
+    const bool buildTree = fs::exists(program / "../CMakeCache.txt");
+    return (program / (buildTree ? "../ext" : "../lib/weir/ext")).lexically_normal();
+}
+
+}  // namespace
+
+ModulePaths::ModulePaths(const config::Settings& settings)
+    : modules(settings.modules.path.empty() ? (programDirectory() / "../lib/weir/plugins").lexically_normal()
+                                            : settings.modules.path),
+      spi(settings.modules.spi.empty() ? modules / "spi" : settings.modules.spi),
+      extensions(settings.extPlugin.path.empty() ? extensionDirectory(programDirectory()) : settings.extPlugin.path) {}
+
+ControlPlane::~ControlPlane() {
+    handlers_.clear();
+    current_ = {};
+    extensions_.reset();
+    core_.clear();
+    services_.balancers = {};  // the last of the modules go before the host table that they may call
+}
+
+base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Configuration& configuration) {
+    std::unique_ptr<ControlPlane> plane(new ControlPlane);
+    plane->warnings_ = configuration.warnings;
+    if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
+    if (auto data = plane->loadData(configuration); !data.ok()) return std::move(data).error();
+    return plane;
+}
+
+// The files, then what calls had changed before the last stop. What the plugins no longer take of that is not a reason
+// not to start: the files alone are taken then.
+base::Result<void> ControlPlane::loadData(const data::Configuration& configuration) {
+    data::DataStore files;
+    files.reload(configuration.data);
+    auto built = build({}, files.data());
+    if (!built.ok()) return std::move(built).error();
+    snapshotFile_ = configuration.settings.data.snapshot;
+    data::DataStore store = files;
+    if (!snapshotFile_.empty()) {
+        auto saved = data::loadSnapshot(snapshotFile_, warnings_);
+        if (!saved.ok()) return std::move(saved).error();
+        store.restore(std::move(saved).value());
+        auto restored = build({}, store.data());
+        if (restored.ok()) {
+            built = std::move(restored);
+        } else {
+            warnings_.push_back(snapshotFile_.string() + ": what calls had changed is left out: " +
+                                restored.error().text());
+            store = std::move(files);
+        }
+    }
+    show(std::move(store));
+    use(std::move(built).value());
+    return {};
+}
+
+base::Result<void> ControlPlane::loadCore(const config::Settings& settings) {
+    const ModulePaths paths(settings);
+    const module::ModuleCatalog catalog = module::ModuleCatalog::scan(paths.modules, paths.spi);
+    if (!catalog.problems().empty()) return catalog.problems().front();
+    auto staging = module::StagingDirectory::create();
+    if (!staging.ok()) return std::move(staging).error();
+    staging_ = std::move(staging).value();
+    extensions_ = std::make_unique<ExtModules>(paths.extensions, settings.extPlugin.settle, *staging_, host_);
+    for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
+        const module::Provided& provided = *entry.provided;
+        const bool plugin = provided.interface == module::kPluginInterface;
+        coreRows_.push_back({provided.interface, provided.key, plugin ? std::to_string(provided.order) : "",
+                             entry.module->manifest.id, entry.module->manifest.version,
+                             std::string(module::toText(entry.state))});
+        if (entry.state == module::ModuleCatalog::State::Selected)
+            extensions_->reserve(provided.interface, provided.key, entry.module->manifest.id);
+    }
+    return loadSelected(catalog);
+}
+
+base::Result<void> ControlPlane::loadSelected(const module::ModuleCatalog& catalog) {
+    std::map<std::string, std::shared_ptr<module::LoadedModule>> loaded;
+    const auto load = [&](const module::FoundModule& found) -> base::Result<std::shared_ptr<module::LoadedModule>> {
+        auto& slot = loaded[found.manifest.id];
+        if (slot) return slot;
+        auto made = module::LoadedModule::load(found.file, *staging_);
+        if (!made.ok()) return std::move(made).error();
+        slot = std::move(made).value();
+        return slot;
+    };
+    // Balancers first: the plugins' data refers to them.
+    for (const std::string_view interface : {module::kLoadBalancerInterface, module::kPluginInterface}) {
+        for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
+            if (entry.state != module::ModuleCatalog::State::Selected) continue;
+            if (entry.provided->interface != interface) continue;
+            auto module = load(*entry.module);
+            if (!module.ok()) return std::move(module).error();
+            if (interface == module::kLoadBalancerInterface) {
+                const weir_load_balancer* table = (*module)->findLoadBalancer(entry.provided->key);
+                if (!table) {
+                    return base::Error{base::ErrorCode::InvalidModule, entry.module->file.string(),
+                                       "it no longer provides load balancer '" + entry.provided->key +
+                                           "': the file was replaced meanwhile"};
+                }
+                services_.balancers.add({entry.provided->key, table, &host_, *module});
+                continue;
+            }
+            auto instance = PluginInstance::create(*module, *entry.provided, host_);
+            if (!instance.ok()) return std::move(instance).error();
+            core_.push_back(std::move(instance).value());
+        }
+    }
+    return {};
+}
+
+base::Result<BuiltChain> ControlPlane::build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
+                                             const data::DataSet& data) const {
+    std::vector<std::shared_ptr<PluginInstance>> plugins = core_;
+    plugins.insert(plugins.end(), extensions.begin(), extensions.end());
+    const std::uint64_t version = current_.snapshot ? current_.snapshot->version + 1 : 1;
+    return buildChain(plugins, data, version, &current_);
+}
+
+void ControlPlane::use(BuiltChain built) {
+    for (std::string& warning : built.warnings)
+        if (warned_.insert(warning).second) warnings_.push_back(std::move(warning));
+    built.warnings.clear();
+    // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
+    const BuiltChain before = std::exchange(current_, std::move(built));
+    refreshRows();  // first: who sees a plugin at work must find it in the list
+    if (publish_) publish_(current_.snapshot);
+}
+
+bool ControlPlane::scan() {
+    const auto accept = [this](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
+        auto built = build(extensions, store_->data());
+        if (!built.ok()) return std::move(built).error();
+        return {};
+    };
+    const ExtModules::Scanned scanned = extensions_->scan(accept);
+    if (scanned.changed) {
+        auto built = build(extensions_->plugins(), store_->data());
+        if (built.ok()) use(std::move(built).value());
+        else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
+        tellHandlers();
+    } else {
+        refreshRows();
+    }
+    return scanned.unsettled;
+}
+
+// New handlers hear all data in force; those of generations that went hear nothing more.
+void ControlPlane::tellHandlers() {
+    std::vector<std::shared_ptr<DataHandler>> handlers = extensions_->handlers();
+    for (const std::shared_ptr<DataHandler>& handler : handlers)
+        if (std::find(handlers_.begin(), handlers_.end(), handler) == handlers_.end()) handler->replay(store_->data());
+    handlers_ = std::move(handlers);
+}
+
+base::Result<void> ControlPlane::change(const Edit& edit) {
+    data::DataStore edited = *store_;
+    if (auto done = edit(edited); !done.ok()) return done;
+    auto built = build(extensions_->plugins(), edited.data());
+    if (!built.ok()) return std::move(built).error();
+    const std::shared_ptr<const data::DataStore> before = store_;
+    show(std::move(edited));
+    use(std::move(built).value());
+    for (const std::shared_ptr<DataHandler>& handler : handlers_) handler->change(before->data(), store_->data());
+    if (snapshotFile_.empty()) return {};
+    if (auto saved = data::saveSnapshot(snapshotFile_, store_->changes()); !saved.ok())
+        base::logError("data.snapshot: " + saved.error().text() + "; the change serves, but a restart will not know it");
+    return {};
+}
+
+void ControlPlane::show(data::DataStore store) {
+    auto shown = std::make_shared<const data::DataStore>(std::move(store));
+    const std::lock_guard lock(shownMutex_);
+    store_ = std::move(shown);
+}
+
+std::shared_ptr<const data::DataStore> ControlPlane::store() const {
+    const std::lock_guard lock(shownMutex_);
+    return store_;
+}
+
+void ControlPlane::refreshRows() {
+    std::vector<ProvidedRow> rows = coreRows_;
+    const std::vector<ProvidedRow> extensions = extensions_->rows();
+    rows.insert(rows.end(), extensions.begin(), extensions.end());
+    const std::lock_guard lock(shownMutex_);
+    rows_ = std::move(rows);
+}
+
+std::vector<ProvidedRow> ControlPlane::rows() const {
+    const std::lock_guard lock(shownMutex_);
+    return rows_;
+}
+
+}  // namespace weir::gateway

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "chain/host_table.hpp"
+#include "data/configuration.hpp"
+#include "data/data_store.hpp"
+#include "gateway/chain_builder.hpp"
+#include "gateway/ext_modules.hpp"
+#include "gateway/plugin_instance.hpp"
+#include "module/catalog.hpp"
+#include "module/staging_directory.hpp"
+
+namespace weir::gateway {
+
+// Where modules are: what the settings say, else what belongs to the program: <program>/../lib/weir/plugins with its spi,
+// and for extensions <program>/../lib/weir/ext, in a build tree <program>/../ext.
+struct ModulePaths {
+    explicit ModulePaths(const config::Settings& settings);
+
+    std::filesystem::path modules;
+    std::filesystem::path spi;
+    std::filesystem::path extensions;
+};
+
+// Modules and data, and the chain that is built of them. All of it belongs to the control thread: prepare() may run on
+// another before that one starts.
+class ControlPlane {
+public:
+    // Loads the core modules and builds the first chain. Errors are the operator's.
+    static base::Result<std::unique_ptr<ControlPlane>> prepare(const data::Configuration& configuration);
+    ~ControlPlane();
+    ControlPlane(const ControlPlane&) = delete;
+    ControlPlane& operator=(const ControlPlane&) = delete;
+
+    // Called with each chain from now on; must return when every loop has switched to it.
+    using Publish = std::function<void(std::shared_ptr<const chain::Snapshot>)>;
+    void publishTo(Publish publish) { publish_ = std::move(publish); }
+    const std::shared_ptr<const chain::Snapshot>& snapshot() const { return current_.snapshot; }
+
+    // One look at the ext directory. true: something is being written, look again soon.
+    bool scan();
+    // Edits a copy of the data; takes it when the plugins accept it, else says why not and leaves everything as it was.
+    using Edit = std::function<base::Result<void>(data::DataStore&)>;
+    base::Result<void> change(const Edit& edit);
+
+    std::vector<std::string> takeWarnings() { return std::exchange(warnings_, {}); }
+    const std::filesystem::path& extDirectory() const { return extensions_->directory(); }
+
+    // ---- any thread ----
+    std::vector<ProvidedRow> rows() const;
+    std::shared_ptr<const data::DataStore> store() const;
+
+private:
+    ControlPlane() : host_(services_) {}
+    base::Result<void> loadCore(const config::Settings& settings);
+    base::Result<void> loadData(const data::Configuration& configuration);
+    base::Result<void> loadSelected(const module::ModuleCatalog& catalog);
+    base::Result<BuiltChain> build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
+                                   const data::DataSet& data) const;
+    void use(BuiltChain built);
+    void refreshRows();
+    void tellHandlers();
+    void show(data::DataStore store);
+
+    std::filesystem::path snapshotFile_;  // empty: none
+    std::vector<std::string> warnings_;
+    std::set<std::string> warned_;  // each is said once
+    std::unique_ptr<module::StagingDirectory> staging_;
+    chain::ControlServices services_;
+    chain::HostTable host_;
+    std::vector<std::shared_ptr<PluginInstance>> core_;
+    std::vector<ProvidedRow> coreRows_;
+    std::unique_ptr<ExtModules> extensions_;
+    BuiltChain current_;
+    Publish publish_;
+    std::vector<std::shared_ptr<DataHandler>> handlers_;  // that have been told the data in force
+    mutable std::mutex shownMutex_;                       // of what other threads may read
+    std::vector<ProvidedRow> rows_;
+    std::shared_ptr<const data::DataStore> store_;
+};
+
+}  // namespace weir::gateway
