@@ -20,7 +20,8 @@ struct Mark {
 
 // A tree read from YAML or JSON, kept as written: a scalar is its text and whether it was quoted, and what it means is
 // decided where it is read. So `name: no` is the text "no" for a string field and false for a boolean one (one rule for
-// both formats). Null is a JSON null or a YAML key without a value; a plain `~` or `null` is a scalar that isNull() too.
+// both formats). Null is a JSON null or a YAML key without a value; a plain `~` or `null` is a scalar that isNull()
+// too.
 class Value {
 public:
     enum class Kind { Null, Scalar, Array, Object };

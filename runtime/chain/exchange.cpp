@@ -71,8 +71,8 @@ void Exchange::start() {
 
 // ---- The walk ----
 
-// Runs until the chain waits for something or is over. Everything a plugin does synchronously is taken up here, after it
-// has returned: no plugin call is ever nested in another.
+// Runs until the chain waits for something or is over. Everything a plugin does synchronously is taken up here, after
+// it has returned: no plugin call is ever nested in another.
 void Exchange::advance() {
     WEIR_ASSERT(!advancing_);
     advancing_ = true;
@@ -453,8 +453,8 @@ void Exchange::restore(const Mark& mark) {
     rewritten_ = {};
 }
 
-// To where the frame called next(). An upstream's response that was there already stays, unless somebody has replaced it
-// since: then its body is gone and with it the response.
+// To where the frame called next(). An upstream's response that was there already stays, unless somebody has replaced
+// it since: then its body is gone and with it the response.
 void Exchange::goBack(const Mark& mark) {
     if (answer_ != mark.answer) dropAnswer();
     restore(mark);

@@ -61,7 +61,8 @@ struct ResponseState {
     std::string_view body;  // of a local response
 };
 
-// One request and its response, and the walk through the chain. Lives in its own arena (make/destroy). Loop thread only.
+// One request and its response, and the walk through the chain. Lives in its own arena (make/destroy). Loop thread
+// only.
 //
 // The walk is a loop, not recursion: forward in ascending order until a plugin replies or the end is reached, then back
 // through the frames that asked for it, last first. Plugins wait at one place at a time: at most one operation is

@@ -36,8 +36,8 @@ struct Snapshot {
     std::vector<ChainEntry> chain;  // sorted
 };
 
-// A loop's hold on one snapshot: plain counting, loop thread only. When the loop has moved on and the last user is gone,
-// the reference goes back to the control thread, the only one that frees snapshots.
+// A loop's hold on one snapshot: plain counting, loop thread only. When the loop has moved on and the last user is
+// gone, the reference goes back to the control thread, the only one that frees snapshots.
 struct SnapshotPin {
     std::shared_ptr<const Snapshot> snapshot;
     std::size_t users = 0;

@@ -78,7 +78,8 @@ namespace {
 class EntryBuilder {
 public:
     // `previous`: the plugin's owner in the chain before, or null.
-    EntryBuilder(std::shared_ptr<PluginInstance> instance, const EntryOwner* previous, std::vector<std::string>& warnings)
+    EntryBuilder(std::shared_ptr<PluginInstance> instance, const EntryOwner* previous,
+                 std::vector<std::string>& warnings)
         : owner_(std::make_shared<EntryOwner>()), previous_(previous), warnings_(warnings) {
         if (previous && previous->instance != instance) previous_ = nullptr;
         owner_->instance = std::move(instance);
@@ -158,7 +159,8 @@ private:
             spec.continued = selector.continued;
             if (auto good = conditions(selector.conditions, what, selector.origin, spec.conditions); !good.ok())
                 return good;
-            auto handle = prepare(WEIR_SCOPE_SELECTOR, selector.id, &selector.handle, what + ", handle", selector.origin);
+            auto handle = prepare(WEIR_SCOPE_SELECTOR, selector.id, &selector.handle, what + ", handle",
+                                  selector.origin);
             if (!handle.ok()) return std::move(handle).error();
             spec.handle = *handle;
             if (!selector.continued) {
@@ -179,7 +181,8 @@ private:
                 ruleSpec.matchMode = rule.matchMode;
                 if (auto good = conditions(rule.conditions, whatRule, rule.origin, ruleSpec.conditions); !good.ok())
                     return good;
-                auto ruleHandle = prepare(WEIR_SCOPE_RULE, selector.id + "/" + rule.id, &rule.handle, whatRule + ", handle", rule.origin);
+                auto ruleHandle = prepare(WEIR_SCOPE_RULE, selector.id + "/" + rule.id, &rule.handle,
+                                          whatRule + ", handle", rule.origin);
                 if (!ruleHandle.ok()) return std::move(ruleHandle).error();
                 ruleSpec.handle = *ruleHandle;
                 spec.rules.push_back(std::move(ruleSpec));

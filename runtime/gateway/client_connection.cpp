@@ -201,7 +201,8 @@ void ClientConnection::refuse(int status, std::string_view reason) {
 
 void ClientConnection::nextRequest() {
     sink_ = Sink::None;
-    bodyDone_ = bodyForwarded_ = chunkedUp_ = chunkedDown_ = bodyless_ = responseDone_ = continued_ = redialled_ = false;
+    bodyDone_ = bodyForwarded_ = chunkedUp_ = chunkedDown_ = false;
+    bodyless_ = responseDone_ = continued_ = redialled_ = false;
     if (bodyIn_) {  // the last bytes that were read are there
         loop_.context.buffers.give(in_);
         in_ = std::exchange(bodyIn_, nullptr);
@@ -271,7 +272,8 @@ void ClientConnection::bodyFault(const http::ParseError& error) {
 
 // The client waits for leave to send its body.
 void ClientConnection::askForBody() {
-    if (!exchange_->request.expectContinue || continued_ || bodyDone_ || !piece_.empty() || phase_ != Phase::Chain) return;
+    if (!exchange_->request.expectContinue || continued_ || bodyDone_) return;
+    if (!piece_.empty() || phase_ != Phase::Chain) return;
     continued_ = true;
     out_.add(kContinue);
     flush();
@@ -618,7 +620,8 @@ void ClientConnection::responseOver() {
     timer_.disarm();
     if (call_) std::exchange(call_, nullptr)->end();
     const http::RequestHead& request = exchange_->request;
-    if (!bodyDone_ && (request.body != http::BodyKind::Length || request.contentLength > kMaxDrained)) keepAlive_ = false;
+    const bool shortBody = request.body == http::BodyKind::Length && request.contentLength <= kMaxDrained;
+    if (!bodyDone_ && !shortBody) keepAlive_ = false;
     if (bodyDone_ || !keepAlive_) return finishExchange(WEIR_FINISH_OK);
     phase_ = Phase::Drain;
     sink_ = Sink::Discard;

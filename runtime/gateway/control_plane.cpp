@@ -184,7 +184,8 @@ base::Result<void> ControlPlane::change(const Edit& edit) {
     for (const std::shared_ptr<DataHandler>& handler : handlers_) handler->change(before->data(), store_->data());
     if (snapshotFile_.empty()) return {};
     if (auto saved = data::saveSnapshot(snapshotFile_, store_->changes()); !saved.ok())
-        base::logError("data.snapshot: " + saved.error().text() + "; the change serves, but a restart will not know it");
+        base::logError("data.snapshot: " + saved.error().text() +
+                       "; the change serves, but a restart will not know it");
     return {};
 }
 

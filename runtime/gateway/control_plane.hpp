@@ -18,8 +18,8 @@
 
 namespace weir::gateway {
 
-// Where modules are: what the settings say, else what belongs to the program: <program>/../lib/weir/plugins with its spi,
-// and for extensions <program>/../lib/weir/ext, in a build tree <program>/../ext.
+// Where modules are: what the settings say, else what belongs to the program: <program>/../lib/weir/plugins with its
+// spi, and for extensions <program>/../lib/weir/ext, in a build tree <program>/../ext.
 struct ModulePaths {
     explicit ModulePaths(const config::Settings& settings);
 

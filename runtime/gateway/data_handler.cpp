@@ -65,7 +65,8 @@ void DataHandler::change(const data::DataSet& before, const data::DataSet& after
     const std::map<std::string, Record> oldByName(old.begin(), old.end());
     const std::map<std::string, Record> nowByName(now.begin(), now.end());
     for (auto record = old.rbegin(); record != old.rend(); ++record)
-        if (!nowByName.contains(record->first)) table_->removed(handler_, record->second.kind, raw(record->second.value));
+        if (!nowByName.contains(record->first))
+            table_->removed(handler_, record->second.kind, raw(record->second.value));
     for (const auto& [name, record] : now) {
         const auto was = oldByName.find(name);
         if (was == oldByName.end() || was->second.text != record.text)

@@ -61,7 +61,8 @@ void DirectoryWatch::follow() {
     struct stat status {};
     const bool there = ::stat(directory_.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
     const Identity now = there ? Identity{status.st_dev, status.st_ino} : Identity{};
-    if (now == watched_) return;
+    if (now == watched_ && looked_) return;
+    looked_ = true;  // the first time, whatever is there: it may be other than what the caller has seen
     watcher_.reset();
     watched_ = {};
     if (there) {

@@ -9,11 +9,12 @@
 
 namespace weir::gateway {
 
-// Says that something in a directory has changed, by inotify. The directory may come, go and be replaced: a thread of its
-// own looks every second whether it still is the one that is watched.
+// Says that something in a directory has changed, by inotify. The directory may come, go and be replaced: a thread of
+// its own looks every second whether it still is the one that is watched.
 class DirectoryWatch {
 public:
-    // `changed` is called on threads of the watch, also once for a directory that appears.
+    // `changed` is called on threads of the watch: after the first look, when the directory appears or goes, and for
+    // what happens in it.
     DirectoryWatch(std::filesystem::path directory, std::function<void()> changed);
     ~DirectoryWatch();
     DirectoryWatch(const DirectoryWatch&) = delete;
@@ -33,6 +34,7 @@ private:
     struct Watcher;  // Poco's
     std::unique_ptr<Watcher> watcher_;
     Identity watched_;
+    bool looked_ = false;
     std::mutex mutex_;
     std::condition_variable wake_;
     bool stopping_ = false;

@@ -67,7 +67,8 @@ void ExtModules::take(const module::ExtDirectory::Changed& found, const Try& acc
     candidate[found.file] = std::move(made).value();
     auto plugins = pluginsOf(candidate);
     if (auto good = accept(plugins); !good.ok()) {
-        return refuse(found.file, refusal("config_refused: it does not take the data in force: " + good.error().text()));
+        return refuse(found.file,
+                      refusal("config_refused: it does not take the data in force: " + good.error().text()));
     }
     serving_ = std::move(candidate);
     plugins_ = std::move(plugins);

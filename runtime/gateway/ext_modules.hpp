@@ -36,8 +36,8 @@ public:
     // What core modules serve; no extension may.
     void reserve(const std::string& interface, const std::string& key, const std::string& module);
 
-    // Looks at the directory and takes what is new, other or gone. A module that is refused leaves everything as it was.
-    // `accept` is asked with all plugins of the extensions as they would be.
+    // Looks at the directory and takes what is new, other or gone. A module that is refused leaves everything as it
+    // was. `accept` is asked with all plugins of the extensions as they would be.
     struct Scanned {
         bool changed = false;    // plugins() is another list now
         bool unsettled = false;  // something is still being written, or the directory is not there: scan again soon

@@ -118,7 +118,9 @@ void Gateway::freeReturned() {
 // ---- Data ----
 
 base::Result<void> Gateway::change(const std::function<base::Result<void>(data::DataStore&)>& edit) {
-    const auto notNow = [] { return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true}; };
+    const auto notNow = [] {
+        return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true};
+    };
     if (state_ != State::Up) return notNow();
     try {
         return control_->call([this, &edit] {

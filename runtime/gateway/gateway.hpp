@@ -19,8 +19,8 @@
 
 namespace weir::gateway {
 
-// The running gateway: the control plane on its thread, the loops on theirs. Made, started, stopped and destroyed by one
-// thread, which is the control thread until start().
+// The running gateway: the control plane on its thread, the loops on theirs. Made, started, stopped and destroyed by
+// one thread, which is the control thread until start().
 class Gateway final : public manage::DataControl {
 public:
     // Loads the core modules, prepares the data, builds the first chain; opens no port. Errors are the operator's.

@@ -21,7 +21,8 @@ constexpr std::uint64_t kNotToUpstream = kHopByHop | bit(FieldId::Host) | bit(Fi
 
 class Writer {
 public:
-    Writer(base::Arena& arena, std::size_t bound) : begin_(arena.allocateArray<char>(bound)), at_(begin_), bound_(bound) {}
+    Writer(base::Arena& arena, std::size_t bound)
+        : begin_(arena.allocateArray<char>(bound)), at_(begin_), bound_(bound) {}
 
     void put(std::string_view text) {
         std::memcpy(at_, text.data(), text.size());

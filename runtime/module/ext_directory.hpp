@@ -13,8 +13,9 @@
 
 namespace weir::module {
 
-// The directory that extension modules are dropped into: what is new, other or gone since the last look. A change is told
-// by content: the stat key only saves reading. Control thread; scan() blocks for the settle time when something changed.
+// The directory that extension modules are dropped into: what is new, other or gone since the last look. A change is
+// told by content: the stat key only saves reading. Control thread; scan() blocks for the settle time when something
+// changed.
 class ExtDirectory {
 public:
     // `settle`: a file must look the same twice, so far apart, before it is read; who is still copying is waited for.

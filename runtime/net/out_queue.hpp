@@ -12,8 +12,8 @@
 
 namespace weir::net {
 
-// A few pieces on their way to a socket, in order, written with one call. It copies nothing: pieces must stay where they
-// are until flush() says Done.
+// A few pieces on their way to a socket, in order, written with one call. It copies nothing: pieces must stay where
+// they are until flush() says Done.
 class OutQueue {
 public:
     enum class State { Done, Blocked, Failed };

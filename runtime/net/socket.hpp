@@ -57,8 +57,8 @@ private:
 };
 
 // A name's addresses, IPv4 before IPv6, each ascending, at least one; try them in order. Literals ("::1", "[::1]" too)
-// and "localhost" need no lookup, everything else BLOCKS for as long as the resolver likes: call it off the loop. Any thread. A failed
-// lookup is retryable.
+// and "localhost" need no lookup, everything else BLOCKS for as long as the resolver likes: call it off the loop. Any
+// thread. A failed lookup is retryable.
 base::Result<std::vector<Endpoint>> resolve(const std::string& host, std::uint16_t port);
 
 // Starts a connect on a new descriptor (non-blocking, close-on-exec, TCP_NODELAY), which is the caller's. It may be

@@ -134,8 +134,8 @@ public:
     ConnectionPool(const ConnectionPool&) = delete;
     ConnectionPool& operator=(const ConnectionPool&) = delete;
 
-    // An idle connection, the last used first, or a new one that is being connected; call begin() on it. fresh: never an
-    // idle one. Null when the server has no address or no descriptor can be had.
+    // An idle connection, the last used first, or a new one that is being connected; call begin() on it. fresh: never
+    // an idle one. Null when the server has no address or no descriptor can be had.
     Connection* acquire(const std::shared_ptr<const Server>& server, bool fresh = false);
 
     struct Counters {

@@ -23,8 +23,8 @@ public:
     virtual ~LoadBalancer() = default;
     // An index into the set; -1 when every upstream is excluded. Must not block.
     virtual int pick(const PickRequest& request) noexcept = 0;
-    // The picked upstream has sent its response head, or failed, after `latencyNs`. Override only when wanted: calls are
-    // timed for balancers that do.
+    // The picked upstream has sent its response head, or failed, after `latencyNs`. Override only when wanted: calls
+    // are timed for balancers that do.
     virtual void done(int /*index*/, std::uint64_t /*latencyNs*/, bool /*failed*/) noexcept {}
 };
 
