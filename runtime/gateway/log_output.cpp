@@ -5,11 +5,16 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdio>
+#include <deque>
+#include <mutex>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <utility>
 
-#include <Poco/AsyncChannel.h>
 #include <Poco/AutoPtr.h>
 #include <Poco/Channel.h>
 #include <Poco/FormattingChannel.h>
@@ -26,7 +31,7 @@ namespace {
 constexpr const char* kPattern = "%Y-%m-%dT%H:%M:%S.%iZ %p %t";
 // From Poco's fatal to its trace.
 constexpr const char* kLevels = "error, error, error, warning, notice, info, debug, debug";
-constexpr const char* kQueued = "100000";  // lines; more are dropped and counted
+constexpr std::size_t kQueued = 100000;  // lines; more are dropped and counted
 
 int openForAppend(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
@@ -76,6 +81,68 @@ private:
     std::atomic<bool> reopen_{false};
 };
 
+// Hands lines to another channel on a thread of its own. Poco's AsyncChannel does the same, but its close() can wake its
+// thread just before that begins to wait, and then waits for it for ever.
+class QueueChannel final : public Poco::Channel {
+public:
+    explicit QueueChannel(Poco::AutoPtr<Poco::Channel> to) : to_(std::move(to)), thread_([this] { run(); }) {}
+
+    void log(const Poco::Message& message) override {
+        {
+            const std::lock_guard lock(mutex_);
+            if (queue_.size() >= kQueued) {
+                ++dropped_;
+                return;
+            }
+            queue_.push_back(message);
+            ++queued_;
+        }
+        wake_.notify_one();
+    }
+    void flush() {
+        std::unique_lock lock(mutex_);
+        progress_.wait(lock, [this, upTo = queued_] { return written_ >= upTo; });
+    }
+
+private:
+    ~QueueChannel() override {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+
+    void run() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+            if (queue_.empty()) return;
+            const Poco::Message message = std::move(queue_.front());
+            queue_.pop_front();
+            const std::uint64_t dropped = std::exchange(dropped_, 0);
+            lock.unlock();
+            to_->log(message);
+            if (dropped) to_->log({"weir", std::to_string(dropped) + " log lines were dropped", message.getPriority()});
+            lock.lock();
+            ++written_;
+            progress_.notify_all();
+        }
+    }
+
+    Poco::AutoPtr<Poco::Channel> to_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::condition_variable progress_;
+    std::deque<Poco::Message> queue_;
+    std::uint64_t queued_ = 0;
+    std::uint64_t written_ = 0;
+    std::uint64_t dropped_ = 0;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
 Poco::Message::Priority toPriority(config::LogLevel level) {
     switch (level) {
         case config::LogLevel::Error: return Poco::Message::PRIO_ERROR;
@@ -122,7 +189,7 @@ static_assert(static_cast<int>(WEIR_LOG_DEBUG) == Poco::Message::PRIO_DEBUG);
 
 struct LogOutput::Channels {
     Poco::AutoPtr<LineChannel> lines;
-    Poco::AutoPtr<Poco::AsyncChannel> queue;
+    Poco::AutoPtr<QueueChannel> queue;
 };
 
 base::Result<std::unique_ptr<LogOutput>> LogOutput::open(const config::Settings::Log& settings) {
@@ -137,8 +204,7 @@ base::Result<std::unique_ptr<LogOutput>> LogOutput::open(const config::Settings:
     Poco::AutoPtr<Poco::PatternFormatter> formatter(new Poco::PatternFormatter(kPattern));
     formatter->setProperty(Poco::PatternFormatter::PROP_PRIORITY_NAMES, kLevels);
     Poco::AutoPtr<Poco::FormattingChannel> formatting(new Poco::FormattingChannel(formatter, channels->lines));
-    channels->queue = new Poco::AsyncChannel(formatting);
-    channels->queue->setProperty("queueSize", kQueued);
+    channels->queue = new QueueChannel(formatting);
 
     logger = &Poco::Logger::get("weir");
     logger->setChannel(channels->queue);
@@ -156,7 +222,7 @@ LogOutput::~LogOutput() {
 }
 
 void LogOutput::reopen() { channels_->lines->reopen(); }
-void LogOutput::flush() { channels_->queue->close(); }  // the next line opens it again
+void LogOutput::flush() { channels_->queue->flush(); }
 
 void logToTerminal() { base::setLogSink(&toTerminal); }
 

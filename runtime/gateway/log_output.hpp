@@ -11,7 +11,7 @@ namespace weir::gateway {
 // nobody who logs waits for a disk or a terminal. Takes base::log's lines while it exists; one at a time.
 class LogOutput {
 public:
-    // The error: the file cannot be opened. Starts no thread yet.
+    // The error: the file cannot be opened. Starts the thread: block signals first.
     static base::Result<std::unique_ptr<LogOutput>> open(const config::Settings::Log& settings);
     ~LogOutput();  // writes what is left; every thread that logs has ended
     LogOutput(const LogOutput&) = delete;
