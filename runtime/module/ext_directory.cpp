@@ -1,10 +1,8 @@
 #include "module/ext_directory.hpp"
 
-#include <openssl/evp.h>
-
 #include <thread>
 
-#include "base/assert.hpp"
+#include "base/digest.hpp"
 
 namespace weir::module {
 
@@ -16,19 +14,6 @@ bool isCandidate(const fs::path& file) {
 }
 bool sameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 }  // namespace
-
-std::string sha256(std::string_view bytes) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    WEIR_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) == 1);
-    static constexpr char kHex[] = "0123456789abcdef";
-    std::string text;
-    for (unsigned int i = 0; i < size; ++i) {
-        text += kHex[digest[i] >> 4];
-        text += kHex[digest[i] & 15];
-    }
-    return text;
-}
 
 bool ExtDirectory::StatKey::operator==(const StatKey& other) const {
     return device == other.device && inode == other.inode && size == other.size && sameTime(modified, other.modified) &&
@@ -84,7 +69,7 @@ void ExtDirectory::read(const fs::path& file, const StatKey& key, Changes& chang
         known_[file].key = key;  // the hash of what runs stays: the same good bytes again are no change
         return changes.refused.push_back({file, std::move(module).error()});
     }
-    std::string hash = sha256(module->bytes);
+    std::string hash = base::sha256Hex(module->bytes);
     if (known != known_.end() && known->second.hash == hash) {
         known->second.key = key;
         return;

@@ -69,7 +69,4 @@ private:
     std::map<std::filesystem::path, Known> known_;
 };
 
-// SHA-256 in lower-case hex.
-std::string sha256(std::string_view bytes);
-
 }  // namespace weir::module
