@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -42,9 +43,15 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
 
+    // Catch's signal handlers live on in the child until exec, and they allocate: no signal may reach them there.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_ = fork();
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (pid_ == 0) {
+        for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(ends[1], STDOUT_FILENO);
@@ -52,6 +59,9 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
         execvpe(program.c_str(), argv.data(), envp.data());
         _exit(127);
     }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    setpgid(pid_, pid_);  // here too: who signals the group next must find it
     close(ends[1]);
     collector_ = std::thread([this, fd = ends[0]] { collect(fd); });
 }
@@ -95,6 +105,7 @@ std::optional<int> ChildProcess::waitForExit(std::chrono::milliseconds deadline)
 }
 
 void ChildProcess::reap() {
+    kill(pid_, SIGKILL);
     kill(-pid_, SIGKILL);  // and whatever it started, which would hold its output open
     int status = 0;
     waitpid(pid_, &status, 0);
