@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/log.hpp"
 #include "data/data_snapshot.hpp"
@@ -148,14 +149,18 @@ void ControlPlane::use(BuiltChain built) {
 }
 
 bool ControlPlane::scan() {
-    const auto accept = [this](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
+    std::optional<BuiltChain> accepted;  // with the last list that was accepted
+    const auto accept = [&](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
         auto built = build(extensions, store_->data());
         if (!built.ok()) return std::move(built).error();
+        accepted = std::move(built).value();
         return {};
     };
     const ExtModules::Scanned scanned = extensions_->scan(accept);
     if (scanned.changed) {
-        auto built = build(extensions_->plugins(), store_->data());
+        // Removals come first in a scan and are not asked about: what was accepted after them stands as it is.
+        auto built = accepted ? base::Result<BuiltChain>(std::move(*accepted))
+                              : build(extensions_->plugins(), store_->data());
         if (built.ok()) use(std::move(built).value());
         else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
         tellHandlers();

@@ -9,9 +9,6 @@ namespace weir::module {
 namespace fs = std::filesystem;
 
 namespace {
-bool isCandidate(const fs::path& file) {
-    return file.extension() == ".so" && file.filename().string().front() != '.';
-}
 bool sameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 }  // namespace
 
@@ -32,7 +29,7 @@ base::Result<std::map<fs::path, ExtDirectory::StatKey>> ExtDirectory::list() con
     std::error_code failure;
     for (fs::directory_iterator it(directory_, failure), end; !failure && it != end; it.increment(failure)) {
         StatKey key;
-        if (isCandidate(it->path()) && look(it->path(), key)) present.emplace(it->path(), key);
+        if (isModuleName(it->path()) && look(it->path(), key)) present.emplace(it->path(), key);
     }
     if (failure) return base::Error{base::ErrorCode::Io, directory_.string(), failure.message()};
     return present;

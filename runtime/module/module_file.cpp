@@ -50,11 +50,11 @@ Result<std::string> readAll(int fd, const fs::path& path) {
     return bytes;
 }
 
+}  // namespace
+
 bool isModuleName(const fs::path& file) {
     return file.extension() == ".so" && file.filename().string().front() != '.';
 }
-
-}  // namespace
 
 Result<ModuleFile> readModuleFile(const fs::path& path) {
     // O_NONBLOCK: a FIFO put there must not hang the scan.

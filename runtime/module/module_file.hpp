@@ -15,6 +15,9 @@ struct ModuleFile {
     Manifest manifest;
 };
 
+// Whether a directory's entry is looked at as a module: *.so, dot files not.
+bool isModuleName(const std::filesystem::path& file);
+
 // Reads a regular file (symlinks are followed) of at most 512 MiB; nothing is loaded or run. The error's origin is the
 // path.
 base::Result<ModuleFile> readModuleFile(const std::filesystem::path& path);
