@@ -106,6 +106,8 @@ void Exchange::stepForward() {
     weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
     if (entry.matches && !choose(entry, match)) return;
     rememberFinished(entry);
+    enteredSelector_ = {match.selector_id.data, match.selector_id.size};
+    enteredRule_ = {match.rule_id.data, match.rule_id.size};
     weir_outcome outcome{};
     replied_ = false;
     inPlugin_ = true;
@@ -539,6 +541,8 @@ void Exchange::setAttribute(std::uint32_t id, std::string_view value) {
 void Exchange::setRoute(const weir_route& route) {
     route_ = route;
     hasRoute_ = true;
+    selectorId = enteredSelector_;
+    ruleId = enteredRule_;
 }
 
 std::string_view Exchange::rewrittenPath() {

@@ -102,6 +102,15 @@ public:
     std::string_view clientAddress;
     std::string_view requestId;
     weir_call callResult = WEIR_CALL_NONE;
+    // For the access log: when it began (steady, 0: not noted), the last upstream called and how long that took, and
+    // what matched where the route was set.
+    std::uint64_t beganNs = 0;
+    std::uint64_t upstreamNs = 0;
+    std::string_view upstream;
+    std::string_view selectorId;
+    std::string_view ruleId;
+    bool upgradeAllowed = false;  // a plugin lets the client's Upgrade through
+    bool preserveHost = false;    // the upstream gets the client's Host
 
     std::string_view slot(weir_slot which) const { return slots_[which]; }
     void setSlot(weir_slot which, std::string_view value);  // value is copied; data() == nullptr unsets
@@ -218,6 +227,8 @@ private:
     struct Attribute* attributes_ = nullptr;
     weir_route route_{};
     RpcMask rpc_;
+    std::string_view enteredSelector_;  // what matched for the plugin entered last
+    std::string_view enteredRule_;
     std::string_view rewritten_;  // cached; data() == nullptr: not built
     net::Timer sleepTimer_;
     struct Failure {

@@ -253,6 +253,14 @@ weir_operation offload(weir_exchange* raw, void (*work)(void*), void* arg) {
     return exchangeOf(raw).startOffload(work, arg);
 }
 
+weir_status optionSet(weir_exchange* raw, weir_option option, std::int32_t on) {
+    switch (option) {
+        case WEIR_OPTION_ALLOW_UPGRADE: exchangeOf(raw).upgradeAllowed = on; return WEIR_OK;
+        case WEIR_OPTION_PRESERVE_HOST: exchangeOf(raw).preserveHost = on; return WEIR_OK;
+    }
+    return WEIR_NOT_FOUND;
+}
+
 // ---- The border ----
 
 // What a module is told when there was no memory for what it asked.
@@ -336,6 +344,7 @@ HostTable::HostTable(ControlServices& services)
           .request_body = guarded<&requestBody>,
           .sleep = guarded<&chain::sleep>,
           .offload = guarded<&chain::offload>,
+          .option_set = &optionSet,
       },
       control(services) {}
 

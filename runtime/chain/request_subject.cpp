@@ -1,11 +1,20 @@
 #include "chain/request_subject.hpp"
 
+#include <algorithm>
+
 namespace weir::chain {
 
+// Host names compare without case (RFC 9110 4.2.3): conditions see them in lower case.
 std::string_view RequestSubject::domain() const noexcept {
-    const std::string_view host = exchange_.request.host;
-    if (!host.empty() && host.front() == '[') return host.substr(0, host.find(']') + 1);
-    return host.substr(0, host.find(':'));
+    std::string_view host = exchange_.request.host;
+    if (!host.empty() && host.front() == '[') host = host.substr(0, host.find(']') + 1);
+    else host = host.substr(0, host.find(':'));
+    const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+    if (std::none_of(host.begin(), host.end(), upper)) return host;
+    auto* lower = exchange_.allocateArray<char>(host.size());
+    std::transform(host.begin(), host.end(), lower,
+                   [&](char c) { return upper(c) ? static_cast<char>(c | 0x20) : c; });
+    return {lower, host.size()};
 }
 
 // Fact sheet 3.2: the first entry of X-Forwarded-For, but only of a single line with two entries or more.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace weir::config {
 
@@ -16,13 +17,33 @@ public:
 
     bool empty() const { return text_.empty(); }
     const std::string& reveal() const { return text_; }
+    bool operator==(const Secret&) const = default;
 
 private:
     std::string text_;
 };
 
+// The name of a header that the gateway writes; empty: none is written.
+struct HeaderName {
+    std::string text;
+    bool operator==(const HeaderName&) const = default;
+};
+
+// An RFC 9110 token, or nothing.
+struct Token {
+    std::string text;
+    bool operator==(const Token&) const = default;
+};
+using TokenList = std::vector<std::string>;
+
+enum class AccessLogFormat { Off, Combined, Json };
 enum class ErrorStatus { Weir, Shenyu };
 enum class LogLevel { Error, Warning, Info, Debug };
+// What becomes of spellings that name the same path for some servers and another for others.
+enum class DotSegments { Resolve, Reject, Keep };
+enum class DoubleSlashes { Keep, Merge, Reject };
+enum class EncodedSlashes { Keep, Decode, Reject };
+enum class Traceparent { Start, Pass };
 
 // What stands under `weir:`, with its defaults; names are those of the file. A plain number for a time means
 // milliseconds, in extPlugin's schedule seconds as in ShenYu; `500ms`, `30s`, `5m` and `1h` say it themselves. Paths
@@ -37,9 +58,23 @@ struct Settings {
         std::chrono::milliseconds headerTimeout{60000};     // from the first byte of a request to the end of its head
         std::chrono::milliseconds bodyTimeout{60000};       // without a byte of the request body
         std::chrono::milliseconds keepAliveTimeout{60000};  // between two requests of a connection
+        std::chrono::milliseconds tunnelTimeout{3600000};   // after an upgrade: without a byte either way
+        std::size_t minRate = 240;                          // bytes a second of a client that is waited for; 0: any
+        bool halfClose = true;                              // a client that closed its sending side gets its answer
         std::chrono::milliseconds drainTimeout{30000};      // from SIGTERM to the end of what still runs
         std::size_t maxConnections = 20000;                 // of all loops together
+        std::size_t maxRequests = 0;                        // running ones, of all loops together; 0: no limit
         std::size_t maxRequestHeaderBytes = 16384;          // request line and fields
+        std::size_t maxRequestBodyBytes = 0;                // decoded; 0: no limit
+        TokenList methods;                                  // that are served; empty: all but CONNECT and TRACE
+        DotSegments dotSegments = DotSegments::Resolve;     // "." and ".." in the path
+        DoubleSlashes doubleSlashes = DoubleSlashes::Keep;
+        EncodedSlashes encodedSlashes = EncodedSlashes::Keep;  // "%2f" and "%5c"
+        Token via;                                          // the gateway's name in Via; empty: none is added
+        bool forwarded = false;                             // Forwarded (RFC 7239) for the upstream
+        HeaderName requestIdHeader{"X-Request-Id"};         // carries a request's id to upstream and client
+        bool trustRequestId = false;                        // a client's own id is taken over
+        Traceparent traceparent = Traceparent::Start;       // Start: each request has a valid one; Pass: as it came
     } server;
 
     struct Management {
@@ -68,6 +103,7 @@ struct Settings {
 
     struct Data {
         std::filesystem::path snapshot;  // keeps what calls changed over a restart; empty: nothing is kept
+        bool watch = true;               // changed files are taken by themselves; false: on SIGHUP only
     } data;
 
     struct Upstream {
@@ -85,6 +121,11 @@ struct Settings {
         LogLevel level = LogLevel::Info;
         std::filesystem::path file;  // empty: standard error
     } log;
+
+    struct AccessLog {
+        AccessLogFormat format = AccessLogFormat::Off;
+        std::filesystem::path file;  // empty: standard output
+    } accessLog;
 };
 
 }  // namespace weir::config

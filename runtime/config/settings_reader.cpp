@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "config/messages.hpp"
 #include "config/settings_table.hpp"
@@ -39,6 +40,27 @@ std::optional<std::chrono::milliseconds> toDuration(const Value& value, const Se
                                          : 0;
     if (length == 0 || number > setting.max / length || number * length < setting.min) return std::nullopt;
     return std::chrono::milliseconds(number * length);
+}
+
+bool isToken(std::string_view text) {
+    constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
+    for (const char c : text) {
+        const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!letter && !(c >= '0' && c <= '9') && kOther.find(c) == kOther.npos) return false;
+    }
+    return !text.empty();
+}
+
+// RFC 9110 5.1, and not one that frames or routes messages, is a secret, or is the gateway's for another reason.
+bool isFreeHeaderName(std::string_view name) {
+    constexpr std::string_view kTaken[] = {
+        "authorization", "connection", "content-length", "content-type", "cookie", "date", "expect", "forwarded",
+        "host", "keep-alive", "location", "proxy-authenticate", "proxy-authorization", "proxy-connection", "server",
+        "set-cookie", "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "via",
+        "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"};
+    std::string lower;
+    for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    return isToken(name) && name.size() <= 64 && std::ranges::find(kTaken, lower) == std::end(kTaken);
 }
 
 class Reader {
@@ -203,19 +225,50 @@ private:
         return std::nullopt;
     }
 
-    static std::optional<std::string> readInto(ErrorStatus* out, const Setting& setting, const Value& value) {
-        std::vector<std::string_view> names;
-        for (const NamedStatus& row : errorStatuses()) {
-            if (value.text() == row.name) return *out = row.status, std::nullopt;
-            names.push_back(row.name);
-        }
-        return complaint(setting, value) + didYouMean(value.text(), names);
+    static std::optional<std::string> readInto(HeaderName* out, const Setting& setting, const Value& value) {
+        if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
+        if (!value.isScalar() || !isFreeHeaderName(value.text())) return complaint(setting, value);
+        out->text = value.text();
+        return std::nullopt;
     }
 
-    static std::optional<std::string> readInto(LogLevel* out, const Setting& setting, const Value& value) {
+    static std::optional<std::string> readInto(Token* out, const Setting& setting, const Value& value) {
+        if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
+        if (!value.isScalar() || !isToken(value.text())) return complaint(setting, value);
+        out->text = value.text();
+        return std::nullopt;
+    }
+
+    static std::optional<std::string> readInto(TokenList* out, const Setting& setting, const Value& value) {
+        out->clear();
+        if (value.isNull()) return std::nullopt;
+        if (value.isArray()) {
+            for (const Value& item : value.items()) {
+                if (!item.isScalar() || !isToken(item.text())) return complaint(setting, item);
+                out->push_back(item.text());
+            }
+            return std::nullopt;
+        }
+        if (!value.isScalar()) return complaint(setting, value);
+        std::string text;
+        for (const char c : value.text() + ",") {
+            if (c == ' ') continue;
+            if (c != ',') {
+                text += c;
+                continue;
+            }
+            if (!isToken(text)) return complaint(setting, value);
+            out->push_back(std::exchange(text, {}));
+        }
+        return std::nullopt;
+    }
+
+    template <class Enum>
+        requires std::is_enum_v<Enum>
+    static std::optional<std::string> readInto(Enum* out, const Setting& setting, const Value& value) {
         std::vector<std::string_view> names;
-        for (const NamedLevel& row : logLevels()) {
-            if (value.text() == row.name) return *out = row.level, std::nullopt;
+        for (const Named<Enum>& row : namesOf<Enum>()) {
+            if (value.text() == row.name) return *out = row.value, std::nullopt;
             names.push_back(row.name);
         }
         return complaint(setting, value) + didYouMean(value.text(), names);
@@ -223,13 +276,23 @@ private:
 
     // Messages never show the value.
     std::optional<std::string> readInto(Secret* out, const Setting& setting, const Value& value) {
-        if (value.isNull()) return *out = Secret(), std::nullopt;
-        if (value.isScalar()) return *out = Secret(value.text()), std::nullopt;
+        auto problem = readSecret(*out, setting, value);
+        if (problem || out->empty() || setting.max == 0) return problem;
+        const std::string& text = out->reveal();
+        const auto size = static_cast<std::int64_t>(text.size());
+        const bool hex = text.find_first_not_of("0123456789abcdefABCDEF") == text.npos;
+        if (!hex || size < setting.min || size > setting.max) return "expected " + setting.expected();
+        return std::nullopt;
+    }
+
+    std::optional<std::string> readSecret(Secret& out, const Setting& setting, const Value& value) {
+        if (value.isNull()) return out = Secret(), std::nullopt;
+        if (value.isScalar()) return out = Secret(value.text()), std::nullopt;
         bool one = value.isObject() && value.members().size() == 1;
         const Value* source = one ? &value.members()[0].value : nullptr;
         if (!source || !source->isScalar() || source->isNull()) return "expected " + setting.expected();
-        if (value.members()[0].key == "file") return readSecretFile(*out, directory_ / source->text());
-        if (value.members()[0].key == "env") return readSecretVariable(*out, source->text());
+        if (value.members()[0].key == "file") return readSecretFile(out, directory_ / source->text());
+        if (value.members()[0].key == "env") return readSecretVariable(out, source->text());
         return "expected " + setting.expected();
     }
 

@@ -26,12 +26,42 @@ constexpr Setting kSettings[] = {
      "Longest pause between bytes of a request body.", 1, kDay},
     {"server.keepAliveTimeout", [](S& s) -> Target { return &s.server.keepAliveTimeout; },
      "Longest pause between two requests of a connection.", 1, kDay},
+    {"server.tunnelTimeout", [](S& s) -> Target { return &s.server.tunnelTimeout; },
+     "Longest silence of both sides after an upgrade (WebSocket).", 1, kDay},
+    {"server.minRate", [](S& s) -> Target { return &s.server.minRate; },
+     "Bytes a second a client must send or take while it is waited for, after a grace of bodyTimeout; 0: any.", 0,
+     kMany},
+    {"server.halfClose", [](S& s) -> Target { return &s.server.halfClose; },
+     "Whether a client that has closed its sending side gets its answer; if not, it counts as gone."},
     {"server.drainTimeout", [](S& s) -> Target { return &s.server.drainTimeout; },
      "Time for running requests to end after SIGTERM.", 0, kDay},
     {"server.maxConnections", [](S& s) -> Target { return &s.server.maxConnections; },
      "Client connections at one time.", 1, kMany},
+    {"server.maxRequests", [](S& s) -> Target { return &s.server.maxRequests; },
+     "Requests running at one time, shared evenly by the event loops; more are answered 503.", 0, kMany, 1, "none"},
     {"server.maxRequestHeaderBytes", [](S& s) -> Target { return &s.server.maxRequestHeaderBytes; },
      "Largest request head in bytes.", 1024, 16384},
+    {"server.maxRequestBodyBytes", [](S& s) -> Target { return &s.server.maxRequestBodyBytes; },
+     "Largest request body in bytes, chunked ones as they are decoded; more is 413.", 0,
+     std::numeric_limits<std::int64_t>::max(), 1, "none"},
+    {"server.methods", [](S& s) -> Target { return &s.server.methods; },
+     "Methods that are served, others are 501; none: all but CONNECT and TRACE."},
+    {"server.dotSegments", [](S& s) -> Target { return &s.server.dotSegments; },
+     "What becomes of '.' and '..' in a path before it is matched and forwarded."},
+    {"server.doubleSlashes", [](S& s) -> Target { return &s.server.doubleSlashes; },
+     "What becomes of '//' in a path."},
+    {"server.encodedSlashes", [](S& s) -> Target { return &s.server.encodedSlashes; },
+     "What becomes of '%2f' and '%5c' in a path."},
+    {"server.via", [](S& s) -> Target { return &s.server.via; },
+     "The gateway's name in the Via header of requests and responses; none: no Via."},
+    {"server.forwarded", [](S& s) -> Target { return &s.server.forwarded; },
+     "Whether upstreams get Forwarded (RFC 7239) beside the X-Forwarded headers."},
+    {"server.requestIdHeader", [](S& s) -> Target { return &s.server.requestIdHeader; },
+     "Header with the request's id, for the upstream and the client."},
+    {"server.trustRequestId", [](S& s) -> Target { return &s.server.trustRequestId; },
+     "Whether a client's own id is taken over: 1 to 128 of the characters A-Z, a-z, 0-9, '.', '_' and '-'."},
+    {"server.traceparent", [](S& s) -> Target { return &s.server.traceparent; },
+     "W3C trace context: start one where there is no valid one, or leave the headers alone."},
 
     {"management.address", [](S& s) -> Target { return &s.management.address; }, "Address of the management port."},
     {"management.port", [](S& s) -> Target { return &s.management.port; },
@@ -40,7 +70,8 @@ constexpr Setting kSettings[] = {
      "Token for calls that change something; a file's or variable's content with .file or .env behind the name."},
 
     {"local.sha512Key", [](S& s) -> Target { return &s.local.sha512Key; },
-     "SHA-512, in hex, of the localKey that opens /shenyu/** on the management port; .file and .env as above."},
+     "SHA-512, in hex, of the localKey that opens /shenyu/** on the management port; .file and .env as above.",
+     128, 128},
 
     {"extPlugin.path", [](S& s) -> Target { return &s.extPlugin.path; }, "Directory of extension modules."},
     {"extPlugin.enabled", [](S& s) -> Target { return &s.extPlugin.enabled; }, "Whether that directory is used."},
@@ -57,6 +88,8 @@ constexpr Setting kSettings[] = {
 
     {"data.snapshot", [](S& s) -> Target { return &s.data.snapshot; },
      "File that keeps what calls changed over a restart; none: it is lost."},
+    {"data.watch", [](S& s) -> Target { return &s.data.watch; },
+     "Whether changed configuration files are taken by themselves, or on SIGHUP only."},
 
     {"upstream.connectTimeout", [](S& s) -> Target { return &s.upstream.connectTimeout; },
      "Time to connect to an upstream.", 1, kDay},
@@ -72,22 +105,55 @@ constexpr Setting kSettings[] = {
 
     {"log.level", [](S& s) -> Target { return &s.log.level; }, "What is logged, with all that is graver."},
     {"log.file", [](S& s) -> Target { return &s.log.file; }, "Log file; none: standard error."},
+
+    {"accessLog.format", [](S& s) -> Target { return &s.accessLog.format; }, "A line for each request, or none."},
+    {"accessLog.file", [](S& s) -> Target { return &s.accessLog.file; }, "Access log; none: standard output."},
 };
 
-constexpr NamedLevel kLevels[] = {
+constexpr Named<AccessLogFormat> kAccessLogFormats[] = {
+    {"combined", AccessLogFormat::Combined},
+    {"json", AccessLogFormat::Json},
+    {"off", AccessLogFormat::Off},
+};
+
+constexpr Named<LogLevel> kLevels[] = {
     {"error", LogLevel::Error},
     {"warning", LogLevel::Warning},
     {"info", LogLevel::Info},
     {"debug", LogLevel::Debug},
 };
 
-constexpr NamedStatus kStatuses[] = {
+constexpr Named<ErrorStatus> kStatuses[] = {
     {"weir", ErrorStatus::Weir},
     {"shenyu", ErrorStatus::Shenyu},
 };
 
-template <class Named>
-std::string alternatives(std::span<const Named> named) {
+constexpr Named<Traceparent> kTraceparents[] = {
+    {"start", Traceparent::Start},
+    {"pass", Traceparent::Pass},
+};
+
+constexpr Named<DotSegments> kDotSegments[] = {
+    {"resolve", DotSegments::Resolve},
+    {"reject", DotSegments::Reject},
+    {"keep", DotSegments::Keep},
+};
+
+constexpr Named<DoubleSlashes> kDoubleSlashes[] = {
+    {"keep", DoubleSlashes::Keep},
+    {"merge", DoubleSlashes::Merge},
+    {"reject", DoubleSlashes::Reject},
+};
+
+constexpr Named<EncodedSlashes> kEncodedSlashes[] = {
+    {"keep", EncodedSlashes::Keep},
+    {"decode", EncodedSlashes::Decode},
+    {"reject", EncodedSlashes::Reject},
+};
+
+template <class Enum>
+std::string alternatives() {
+    const std::span<const Named<Enum>> named = namesOf<Enum>();
     std::string text;
     for (std::size_t i = 0; i < named.size(); ++i) {
         if (i > 0) text += i + 1 == named.size() ? " or " : ", ";
@@ -105,18 +171,13 @@ struct ValueText {
     std::string operator()(const std::chrono::milliseconds* time) const { return durationText(*time); }
     std::string operator()(const std::filesystem::path* path) const { return path->string(); }
     std::string operator()(const Secret*) const { return ""; }
-    std::string operator()(const ErrorStatus* status) const { return nameOf(errorStatuses(), *status); }
-    std::string operator()(const LogLevel* level) const { return nameOf(logLevels(), *level); }
-
-    static std::string nameOf(std::span<const NamedStatus> named, ErrorStatus status) {
-        for (const NamedStatus& row : named) {
-            if (row.status == status) return std::string(row.name);
-        }
-        return "";
-    }
-    static std::string nameOf(std::span<const NamedLevel> named, LogLevel level) {
-        for (const NamedLevel& row : named) {
-            if (row.level == level) return std::string(row.name);
+    std::string operator()(const HeaderName* name) const { return name->text; }
+    std::string operator()(const Token* token) const { return token->text; }
+    std::string operator()(const TokenList*) const { return ""; }
+    template <class Enum>
+    std::string operator()(const Enum* value) const {
+        for (const Named<Enum>& row : namesOf<Enum>()) {
+            if (row.value == *value) return std::string(row.name);
         }
         return "";
     }
@@ -139,12 +200,41 @@ struct ExpectedText {
                (setting.plainUnit == kSecond ? "seconds)" : "milliseconds)");
     }
     std::string operator()(const std::filesystem::path*) const { return "a path"; }
-    std::string operator()(const Secret*) const { return "a text, or a map with either file or env"; }
-    std::string operator()(const ErrorStatus*) const { return alternatives(errorStatuses()); }
-    std::string operator()(const LogLevel*) const { return alternatives(logLevels()); }
+    std::string operator()(const Secret*) const {
+        const std::string text = setting.max > 0 ? std::to_string(setting.max) + " hex digits" : "a text";
+        return text + ", or a map with either file or env";
+    }
+    std::string operator()(const HeaderName*) const {
+        return "the name of a header that nothing else depends on, or nothing";
+    }
+    std::string operator()(const Token*) const { return "a token (RFC 9110 5.6.2), or nothing"; }
+    std::string operator()(const TokenList*) const { return "tokens (RFC 9110 5.6.2), as a list or separated by commas"; }
+    template <class Enum>
+    std::string operator()(const Enum*) const { return alternatives<Enum>(); }
 };
 
+bool sameValue(const Target& a, const Target& b) {
+    const auto same = [&b]<class T>(T* value) { return *value == *std::get<T*>(b); };
+    return std::visit(same, a);
+}
+
 }  // namespace
+
+// Before their first use.
+template <>
+std::span<const Named<AccessLogFormat>> namesOf() { return kAccessLogFormats; }
+template <>
+std::span<const Named<DotSegments>> namesOf() { return kDotSegments; }
+template <>
+std::span<const Named<DoubleSlashes>> namesOf() { return kDoubleSlashes; }
+template <>
+std::span<const Named<EncodedSlashes>> namesOf() { return kEncodedSlashes; }
+template <>
+std::span<const Named<ErrorStatus>> namesOf() { return kStatuses; }
+template <>
+std::span<const Named<LogLevel>> namesOf() { return kLevels; }
+template <>
+std::span<const Named<Traceparent>> namesOf() { return kTraceparents; }
 
 bool Setting::isSecret() const {
     Settings settings;
@@ -172,8 +262,14 @@ std::string Setting::variable() const {
 }
 
 std::span<const Setting> settingsTable() { return kSettings; }
-std::span<const NamedLevel> logLevels() { return kLevels; }
-std::span<const NamedStatus> errorStatuses() { return kStatuses; }
+
+std::vector<std::string_view> changedSettings(Settings before, Settings after) {
+    std::vector<std::string_view> changed;
+    for (const Setting& setting : kSettings) {
+        if (!sameValue(setting.member(before), setting.member(after))) changed.push_back(setting.path);
+    }
+    return changed;
+}
 
 std::string durationText(std::chrono::milliseconds time) {
     struct Unit { std::int64_t length; const char* name; };

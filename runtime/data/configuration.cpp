@@ -1,10 +1,9 @@
 #include "data/configuration.hpp"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <system_error>
 
+#include "base/digest.hpp"
 #include "config/messages.hpp"
 #include "config/text_file.hpp"
 #include "config/yaml.hpp"
@@ -42,17 +41,9 @@ std::string globPattern(const fs::path& directory, const std::string& pattern) {
     return escaped + pattern;
 }
 
-std::vector<std::string> globFiles(const std::string& pattern) {
-    std::vector<std::string> files;
-    glob_t found{};
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    globfree(&found);
-    return files;
-}
-
 class Loader {
 public:
-    explicit Loader(fs::path file) : main_(std::move(file)), data_(configuration_.warnings) {}
+    Loader(fs::path file, SourceFiles& read) : main_(std::move(file)), read_(read), data_(configuration_.warnings) {}
 
     Result<Configuration> load(const std::vector<config::Override>& overrides, const config::Environment& environment) {
         auto root = readTree(main_);
@@ -74,9 +65,11 @@ public:
 
 private:
     Result<Value> readTree(const fs::path& file) {
+        SourceFiles::File& source = read_.files[file];
+        source.key = FileKey::of(file);
         auto text = config::readTextFile(file);
         if (!text) return text.error();
-        configuration_.files.push_back(file);
+        source.digest = base::sha256Hex(*text);
         return config::parseYaml(*text, file.string());
     }
 
@@ -124,13 +117,17 @@ private:
         if (!pattern.isScalar() || pattern.isNull() || pattern.text().empty()) {
             return refuse("expected a file name or a pattern such as conf.d/*.yaml, " + config::got(pattern));
         }
-        auto files = globFiles(globPattern(main_.parent_path(), pattern.text()));
+        read_.patterns.push_back(globPattern(main_.parent_path(), pattern.text()));
+        auto files = globFiles(read_.patterns.back());
         bool literal = pattern.text().find_first_of("*?[") == std::string::npos;
         if (files.empty() && literal) return refuse("no such file: " + (main_.parent_path() / pattern.text()).string());
         for (const std::string& file : files) {
-            if (sameFile(file, main_)) return refuse(base::jsonQuote(pattern.text()) + " includes this file itself");
-            auto same = [&](const fs::path& read) { return sameFile(read, file); };
-            if (std::ranges::any_of(configuration_.files, same)) continue;  // named by two patterns
+            if (sameFile(file, main_)) {
+                read_.files[file].key = FileKey::of(file);  // it may be a link, and go
+                return refuse(base::jsonQuote(pattern.text()) + " includes this file itself");
+            }
+            auto same = [&](const auto& read) { return sameFile(read.first, file); };
+            if (std::ranges::any_of(read_.files, same)) continue;  // named by two patterns
             auto done = includeFile(file);
             if (!done) return done;
         }
@@ -146,6 +143,7 @@ private:
     }
 
     fs::path main_;
+    SourceFiles& read_;
     Configuration configuration_;
     DataFiles data_;
 };
@@ -153,8 +151,9 @@ private:
 }  // namespace
 
 Result<Configuration> loadConfiguration(const fs::path& file, const std::vector<config::Override>& overrides,
-                                        const config::Environment& environment) {
-    return Loader(file).load(overrides, environment);
+                                        const config::Environment& environment, SourceFiles* read) {
+    SourceFiles own;
+    return Loader(file, read ? *read : own).load(overrides, environment);
 }
 
 }  // namespace weir::data

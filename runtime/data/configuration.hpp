@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "config/settings_reader.hpp"
 #include "data/data_set.hpp"
+#include "data/source_files.hpp"
 
 namespace weir::data {
 
@@ -14,16 +15,16 @@ namespace weir::data {
 struct Configuration {
     config::Settings settings;
     DataSet data;
-    std::vector<std::string> warnings;         // for the log, each a line
-    std::vector<std::filesystem::path> files;  // read, the main file first; for watching
+    std::vector<std::string> warnings;  // for the log, each a line
 };
 
 // Reads the file with what its `include` names (files of data only, relative to it, globs in the order of their names)
 // and puts environment and command line over its settings. A file is taken whole or not at all: the first mistake is
 // the error, its text() is `weir.yaml:12:7: what is wrong, what was expected`. Roots that are not Weir's (`spring:`)
-// are warnings. Blocks; start-up and control thread only.
+// are warnings. `read`, empty before, gets the files that were read, whatever came of it. Blocks; start-up and control
+// thread only.
 base::Result<Configuration> loadConfiguration(const std::filesystem::path& file,
                                               const std::vector<config::Override>& overrides,
-                                              const config::Environment& environment);
+                                              const config::Environment& environment, SourceFiles* read = nullptr);
 
 }  // namespace weir::data

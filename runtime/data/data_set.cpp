@@ -41,14 +41,15 @@ const PluginData* DataSet::plugin(std::string_view name) const {
 
 std::span<const SelectorData> DataSet::selectorsOf(std::string_view pluginName) const {
     auto key = [](const SelectorData& selector) { return Text(selector.pluginName); };
-    auto range = std::ranges::equal_range(selectors, pluginName, {}, key);
-    return {range.begin(), range.end()};
+    auto first = std::ranges::lower_bound(selectors, pluginName, {}, key);
+    return {first, std::ranges::upper_bound(first, selectors.end(), pluginName, {}, key)};
 }
 
 std::span<const RuleData> DataSet::rulesOf(std::string_view pluginName, std::string_view selectorId) const {
     auto key = [](const RuleData& rule) { return std::pair(Text(rule.pluginName), Text(rule.selectorId)); };
-    auto range = std::ranges::equal_range(rules, std::pair(pluginName, selectorId), {}, key);
-    return {range.begin(), range.end()};
+    const std::pair sought(pluginName, selectorId);
+    auto first = std::ranges::lower_bound(rules, sought, {}, key);
+    return {first, std::ranges::upper_bound(first, rules.end(), sought, {}, key)};
 }
 
 }  // namespace weir::data

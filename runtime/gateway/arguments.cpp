@@ -27,13 +27,20 @@ constexpr VerbRow kVerbs[] = {
      "SIGUSR1 opens the log file again.\n"},
     {Verb::Check, "check", "weir check -c FILE [--SETTING=VALUE ...]",
      "Does all that `weir run` does before it opens a port, says what is wrong, and ends: 0 good, 78 not.\n"},
-    {Verb::PluginList, "plugin list", "weir plugin list [-c FILE] [--SETTING=VALUE ...]",
-     "Lists what the modules provide, and which module serves each key. No module is loaded.\n"},
+    {Verb::PluginList, "plugin list", "weir plugin list [-c FILE] [--url URL [--token TOKEN]] [--SETTING=VALUE ...]",
+     "Lists what the modules provide, and which module serves each key. No module is loaded.\n"
+     "With --url it asks the management port of a running gateway for what is so now.\n"},
     {Verb::Version, "version", "weir version", "Prints the version of weir and of what it was built with.\n"},
 };
 
 constexpr std::string_view kExitCodes =
     "\nExit codes: 0 good, 64 wrong usage, 69 an address cannot be used, 70 internal error, 78 wrong configuration.\n";
+
+constexpr std::string_view kUrlHelp =
+    "\n  --url URL\n      Of a running gateway's management port, like http://127.0.0.1:9196.\n"
+    "\n  --token TOKEN\n      What a management port off loopback asks for: short for --management.token, whose other\n"
+    "      ways are better, as every user of this machine sees a command line (ps): the environment's\n"
+    "      WEIR_MANAGEMENT_TOKEN, --management.token.file=FILE, or the gateway's own file with -c.\n";
 
 const VerbRow* find(Verb verb) {
     const auto* row = std::ranges::find(kVerbs, verb, &VerbRow::verb);
@@ -114,7 +121,9 @@ private:
         const std::string_view name = word.substr(0, equals);
         const bool file = takesSettings() && (name == "-c" || name == "--config");
         const bool setting = takesSettings() && isSetting(name);
-        if (!file && !setting) return unknownOption(name);
+        const bool url = arguments_.verb == Verb::PluginList && name == "--url";
+        const bool token = arguments_.verb == Verb::PluginList && name == "--token";
+        if (!file && !setting && !url && !token) return unknownOption(name);
 
         if (equals == word.npos && words_.empty()) return wrong(std::string(name) + " needs a value behind it");
         const std::string_view value = equals == word.npos ? take() : word.substr(equals + 1);
@@ -122,9 +131,15 @@ private:
             arguments_.overrides.push_back({std::string(name.substr(2)), std::string(value)});
             return {};
         }
-        if (value.empty()) return wrong(std::string(name) + " needs a file's name");
-        if (!arguments_.file.empty()) return wrong(std::string(name) + " is given twice");
-        arguments_.file = value;
+        if (token) {
+            arguments_.overrides.push_back({"management.token", std::string(value)});
+            return {};
+        }
+        if (value.empty()) return wrong(std::string(name) + (url ? " needs a URL" : " needs a file's name"));
+        const bool twice = url ? !arguments_.url.empty() : !arguments_.file.empty();
+        if (twice) return wrong(std::string(name) + " is given twice");
+        if (url) arguments_.url = value;
+        else arguments_.file = value;
         return {};
     }
 
@@ -144,6 +159,7 @@ private:
         std::vector<std::string> known = {"--help"};
         if (takesSettings()) {
             known.emplace_back("--config");
+            if (arguments_.verb == Verb::PluginList) known.insert(known.end(), {"--url", "--token"});
             for (const std::string& path : settingPaths()) known.push_back("--" + path);
         }
         const std::string hint = config::didYouMean(name, {known.begin(), known.end()});
@@ -178,6 +194,7 @@ std::string helpText(Verb verb) {
     text = "usage: " + std::string(row->usage) + "\n\n" + std::string(row->help);
     if (verb == Verb::Version) return text;
     text += "\n  -c, --config FILE\n      The configuration file.\n";
+    if (verb == Verb::PluginList) text += kUrlHelp;
     text += "\nSettings; the command line goes before the environment, that before `weir:` in the file:\n\n";
     return text + config::describeSettings() + std::string(kExitCodes);
 }

@@ -19,6 +19,7 @@ struct Arguments {
     Verb verb = Verb::None;
     bool help = false;           // nothing else counts then
     std::filesystem::path file;  // empty: none given
+    std::string url;             // of a running gateway's management port; empty: none given
     std::vector<config::Override> overrides;
 };
 

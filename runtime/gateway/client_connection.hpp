@@ -16,11 +16,16 @@ namespace weir::gateway {
 // order. Stays on its loop for life. Between requests it holds no buffer and no exchange.
 //
 // Both bodies stream, each with its own back-pressure: nothing is read from one side while the other has not taken what
-// was read before.
+// was read before. After a 101 the same two streams carry bytes that nobody looks at (a tunnel).
+//
+// Its sources: client_connection.cpp (life and events), client_request.cpp (heads and bodies of requests),
+// client_call.cpp (the upstream's side), client_response.cpp.
 class ClientConnection final : public net::Source, private chain::Carrier, private upstream::CallListener {
 public:
     // Takes fd over; the connection deletes itself when it is over.
     static void open(GatewayLoop& loop, int fd, const net::PeerAddress& peer);
+    // The same, but answers 503 to whatever comes and closes.
+    static void turnAway(GatewayLoop& loop, int fd, const net::PeerAddress& peer);
     ~ClientConnection() = default;
 
     // Close as soon as no request runs.
@@ -42,6 +47,13 @@ private:
     };
     // What the request body is read for.
     enum class Sink : std::uint8_t { None, Call, Collect, Discard };
+    // A client may be slow but not at will: time is counted only while it is waited for.
+    struct Pace {
+        std::uint64_t waitingSince = 0;  // ms; 0: it is not waited for
+        std::uint64_t waited = 0;        // ms
+        std::uint64_t bytes = 0;
+    };
+    enum Direction { Up, Down };  // of a Pace
 
     ClientConnection(GatewayLoop& loop, const net::PeerAddress& peer);
 
@@ -51,12 +63,20 @@ private:
 
     // Reading requests
     void readHead();
+    bool skipBlankLines();
     void parseHead();
+    http::ParseError mayServe() const;
+    void answerOptions();
     void startRequest();
     void refuse(int status, std::string_view reason);
+    void waitForClient(Direction direction);
+    void clientMoved(Direction direction, std::size_t bytes);
     bool readBodyBytes();
+    bool takeBodyBytes();
+    void bodyEnded();
     void bodyFault(const http::ParseError& error);
     void askForBody();
+    void sendContinue();
     void pumpBody();
     void stopReading();
     void pumpToCall();
@@ -74,6 +94,7 @@ private:
     void released(chain::Exchange& exchange) override;
 
     // CallListener
+    void onCallInterim() override;
     void onCallHead() override;
     void onCallBody() override;
     void onCallFailed(weir_call why) override;
@@ -91,7 +112,10 @@ private:
     void flush();
     void written();
     void responseOver();
+    void beginTunnel();
+    void tunnelEnded();
     void finishExchange(weir_finish how);
+    void logAccess(int status, bool aborted);
     void closeAfterResponse();
     void close();
     void giveBuffers();
@@ -119,8 +143,11 @@ private:
         std::size_t capacity = 0;
         std::size_t limit = 0;
     };
-    Collected* collected_ = nullptr;     // in the exchange's arena
+    Collected* collected_ = nullptr;     // in the exchange's arena, as is
+    Pace* paces_ = nullptr;              // one for each direction, made when the client is waited for first
+    std::uint64_t bodyBytes_ = 0;        // of the request body, decoded, so far
     char* chunkHeads_ = nullptr;         // in the arena: room for a chunk size line of each direction
+    std::uint64_t headEnd_ = 0;          // how far the response's head reaches among the bytes written
     http::ParseError refusal_;           // a body fault, while its exchange is being cancelled
 
     Phase phase_ = Phase::Idle;
@@ -132,9 +159,16 @@ private:
     bool bodyless_ = false;        // no body bytes go to the client
     bool responseDone_ = false;    // all of it is queued
     bool keepAlive_ = true;
-    bool continued_ = false;       // 100 Continue was sent
+    bool continued_ = false;       // 100 Continue was sent, or is not needed any more
+    bool awaitContinue_ = false;   // the upstream is asked whether it wants the body
+    bool upgradeAsked_ = false;    // the upstream may switch protocols
+    bool tunnel_ = false;          // and has
+    bool eof_ = false;             // the client has closed its side
+    bool overLimit_ = false;       // is one too many
     bool redialled_ = false;
-    bool flushing_ = false;
+    bool committed_ = false;       // a response head was made
+    bool logged_ = false;          // the exchange is in the access log
+    bool running_ = false;         // counted among the loop's requests
 };
 
 }  // namespace weir::gateway

@@ -19,6 +19,30 @@ fs::path programDirectory() {
     return error ? fs::path(".") : program.parent_path();
 }
 
+// One that serves any of its keys is active.
+std::vector<manage::ModuleStatus> describe(const module::ModuleCatalog& catalog) {
+    std::vector<manage::ModuleStatus> modules;
+    for (const module::FoundModule& found : catalog.modules()) {
+        manage::ModuleStatus status;
+        status.state = manage::ModuleState::NotSelected;
+        status.id = found.manifest.id;
+        status.version = found.manifest.version;
+        status.unload = found.manifest.unload;
+        status.file = found.file.string();
+        status.generation = 1;
+        status.since = std::chrono::system_clock::now();
+        for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
+            if (entry.module != &found) continue;
+            const bool selected = entry.state == module::ModuleCatalog::State::Selected;
+            const auto state = selected ? manage::ModuleState::Active : manage::ModuleState::NotSelected;
+            status.keys.push_back({*entry.provided, state});
+            if (selected) status.state = manage::ModuleState::Active;
+        }
+        modules.push_back(std::move(status));
+    }
+    return modules;
+}
+
 fs::path extensionDirectory(const fs::path& program) {
     const bool buildTree = fs::exists(program / "../CMakeCache.txt");
     return (program / (buildTree ? "../ext" : "../lib/weir/ext")).lexically_normal();
@@ -34,6 +58,7 @@ ModulePaths::ModulePaths(const config::Settings& settings)
 
 ControlPlane::~ControlPlane() {
     handlers_.clear();
+    coreHandlers_.clear();
     current_ = {};
     extensions_.reset();
     core_.clear();
@@ -45,6 +70,7 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Co
     plane->warnings_ = configuration.warnings;
     if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
     if (auto data = plane->loadData(configuration); !data.ok()) return std::move(data).error();
+    plane->tellHandlers();
     return plane;
 }
 
@@ -83,14 +109,10 @@ base::Result<void> ControlPlane::loadCore(const config::Settings& settings) {
     if (!staging.ok()) return std::move(staging).error();
     staging_ = std::move(staging).value();
     extensions_ = std::make_unique<ExtModules>(paths.extensions, settings.extPlugin.settle, *staging_, host_);
+    coreModules_ = describe(catalog);
     for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
-        const module::Provided& provided = *entry.provided;
-        const bool plugin = provided.interface == module::kPluginInterface;
-        coreRows_.push_back({provided.interface, provided.key, plugin ? std::to_string(provided.order) : "",
-                             entry.module->manifest.id, entry.module->manifest.version,
-                             std::string(module::toText(entry.state))});
         if (entry.state == module::ModuleCatalog::State::Selected)
-            extensions_->reserve(provided.interface, provided.key, entry.module->manifest.id);
+            extensions_->reserve(entry.provided->interface, entry.provided->key, entry.module->manifest.id);
     }
     return loadSelected(catalog);
 }
@@ -106,26 +128,37 @@ base::Result<void> ControlPlane::loadSelected(const module::ModuleCatalog& catal
         return slot;
     };
     // Balancers first: the plugins' data refers to them.
-    for (const std::string_view interface : {module::kLoadBalancerInterface, module::kPluginInterface}) {
+    for (const std::string_view interface :
+         {module::kLoadBalancerInterface, module::kPluginInterface, module::kPluginDataHandlerInterface}) {
         for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
             if (entry.state != module::ModuleCatalog::State::Selected) continue;
             if (entry.provided->interface != interface) continue;
             auto module = load(*entry.module);
             if (!module.ok()) return std::move(module).error();
-            if (interface == module::kLoadBalancerInterface) {
-                const weir_load_balancer* table = (*module)->findLoadBalancer(entry.provided->key);
-                if (!table) {
-                    return base::Error{base::ErrorCode::InvalidModule, entry.module->file.string(),
-                                       "it no longer provides load balancer '" + entry.provided->key +
-                                           "': the file was replaced meanwhile"};
-                }
-                services_.balancers.add({entry.provided->key, table, &host_, *module});
-                continue;
-            }
-            auto instance = PluginInstance::create(*module, *entry.provided, host_);
-            if (!instance.ok()) return std::move(instance).error();
-            core_.push_back(std::move(instance).value());
+            if (auto taken = take(*entry.provided, *module); !taken.ok()) return taken;
         }
+    }
+    return {};
+}
+
+base::Result<void> ControlPlane::take(const module::Provided& provided,
+                                      const std::shared_ptr<module::LoadedModule>& module) {
+    if (provided.interface == module::kLoadBalancerInterface) {
+        const weir_load_balancer* table = module->findLoadBalancer(provided.key);
+        if (!table) {
+            return base::Error{base::ErrorCode::InvalidModule, module->file().string(),
+                               "it no longer provides load balancer '" + provided.key +
+                                   "': the file was replaced meanwhile"};
+        }
+        services_.balancers.add({provided.key, table, &host_, module});
+    } else if (provided.interface == module::kPluginInterface) {
+        auto instance = PluginInstance::create(module, provided, host_);
+        if (!instance.ok()) return std::move(instance).error();
+        core_.push_back(std::move(instance).value());
+    } else {
+        auto handler = DataHandler::create(module, provided.key, host_);
+        if (!handler.ok()) return std::move(handler).error();
+        coreHandlers_.push_back(std::move(handler).value());
     }
     return {};
 }
@@ -144,7 +177,7 @@ void ControlPlane::use(BuiltChain built) {
     built.warnings.clear();
     // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
     const BuiltChain before = std::exchange(current_, std::move(built));
-    refreshRows();  // first: who sees a plugin at work must find it in the list
+    refreshModules();  // first: who sees a plugin at work must find it in the list
     if (publish_) publish_(current_.snapshot);
 }
 
@@ -165,14 +198,16 @@ bool ControlPlane::scan() {
         else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
         tellHandlers();
     } else {
-        refreshRows();
+        refreshModules();
     }
     return scanned.unsettled;
 }
 
 // New handlers hear all data in force; those of generations that went hear nothing more.
 void ControlPlane::tellHandlers() {
-    std::vector<std::shared_ptr<DataHandler>> handlers = extensions_->handlers();
+    std::vector<std::shared_ptr<DataHandler>> handlers = coreHandlers_;
+    const std::vector<std::shared_ptr<DataHandler>> extensions = extensions_->handlers();
+    handlers.insert(handlers.end(), extensions.begin(), extensions.end());
     for (const std::shared_ptr<DataHandler>& handler : handlers)
         if (std::find(handlers_.begin(), handlers_.end(), handler) == handlers_.end()) handler->replay(store_->data());
     handlers_ = std::move(handlers);
@@ -205,17 +240,21 @@ std::shared_ptr<const data::DataStore> ControlPlane::store() const {
     return store_;
 }
 
-void ControlPlane::refreshRows() {
-    std::vector<ProvidedRow> rows = coreRows_;
-    const std::vector<ProvidedRow> extensions = extensions_->rows();
-    rows.insert(rows.end(), extensions.begin(), extensions.end());
+void ControlPlane::refreshModules() {
+    std::vector<manage::ModuleStatus> modules = coreModules_;
+    const std::vector<manage::ModuleStatus> extensions = extensions_->modules();
+    modules.insert(modules.end(), extensions.begin(), extensions.end());
     const std::lock_guard lock(shownMutex_);
-    rows_ = std::move(rows);
+    modules_ = std::move(modules);
+    draining_ = extensions_->draining();
 }
 
-std::vector<ProvidedRow> ControlPlane::rows() const {
+std::vector<manage::ModuleStatus> ControlPlane::modules() const {
     const std::lock_guard lock(shownMutex_);
-    return rows_;
+    std::vector<manage::ModuleStatus> modules = modules_;
+    for (const ExtModules::Draining& each : draining_)
+        if (!each.module.expired()) modules.push_back(each.status);
+    return modules;
 }
 
 }  // namespace weir::gateway

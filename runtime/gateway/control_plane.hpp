@@ -53,7 +53,7 @@ public:
     const std::filesystem::path& extDirectory() const { return extensions_->directory(); }
 
     // ---- any thread ----
-    std::vector<ProvidedRow> rows() const;
+    std::vector<manage::ModuleStatus> modules() const;
     std::shared_ptr<const data::DataStore> store() const;
 
 private:
@@ -61,10 +61,11 @@ private:
     base::Result<void> loadCore(const config::Settings& settings);
     base::Result<void> loadData(const data::Configuration& configuration);
     base::Result<void> loadSelected(const module::ModuleCatalog& catalog);
+    base::Result<void> take(const module::Provided& provided, const std::shared_ptr<module::LoadedModule>& module);
     base::Result<BuiltChain> build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
                                    const data::DataSet& data) const;
     void use(BuiltChain built);
-    void refreshRows();
+    void refreshModules();
     void tellHandlers();
     void show(data::DataStore store);
 
@@ -75,13 +76,15 @@ private:
     chain::ControlServices services_;
     chain::HostTable host_;
     std::vector<std::shared_ptr<PluginInstance>> core_;
-    std::vector<ProvidedRow> coreRows_;
+    std::vector<std::shared_ptr<DataHandler>> coreHandlers_;
+    std::vector<manage::ModuleStatus> coreModules_;
     std::unique_ptr<ExtModules> extensions_;
     BuiltChain current_;
     Publish publish_;
     std::vector<std::shared_ptr<DataHandler>> handlers_;  // that have been told the data in force
     mutable std::mutex shownMutex_;                       // of what other threads may read
-    std::vector<ProvidedRow> rows_;
+    std::vector<manage::ModuleStatus> modules_;
+    std::vector<ExtModules::Draining> draining_;
     std::shared_ptr<const data::DataStore> store_;
 };
 

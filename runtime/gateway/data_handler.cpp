@@ -41,12 +41,15 @@ const weir_value* raw(const base::Value& value) { return reinterpret_cast<const 
 base::Result<std::shared_ptr<DataHandler>> DataHandler::create(std::shared_ptr<module::LoadedModule> module,
                                                                const std::string& key, const weir_host& host) {
     const weir_plugin_data_handler* table = module->findDataHandler(key);
-    if (!table) return base::Error{base::ErrorCode::InvalidModule, "", "it has no data handler '" + key + "'"};
+    if (!table) {
+        return base::Error{base::ErrorCode::InvalidModule, module->file().string(),
+                           "it no longer provides data handler '" + key + "': the file was replaced meanwhile"};
+    }
     std::shared_ptr<DataHandler> made(new DataHandler(std::move(module), key, table));
     weir_error error;
     if (table->create(&host, &made->handler_, &error) == WEIR_OK) return made;
     made->handler_ = nullptr;
-    return base::Error{base::ErrorCode::InvalidModule, "",
+    return base::Error{base::ErrorCode::InvalidModule, made->module_->file().string(),
                        "data handler '" + key + "' could not be created: " +
                            (error.text.empty() ? "no reason given" : error.message())};
 }

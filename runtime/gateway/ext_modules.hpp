@@ -11,17 +11,13 @@
 
 #include "gateway/data_handler.hpp"
 #include "gateway/plugin_instance.hpp"
+#include "manage/status_source.hpp"
 #include "module/ext_directory.hpp"
 #include "module/loaded_module.hpp"
 #include "module/staging_directory.hpp"
 #include "weir/abi.h"
 
 namespace weir::gateway {
-
-// A row of what modules provide, for people.
-struct ProvidedRow {
-    std::string interface, key, order, module, version, state;
-};
 
 // The extension modules: one generation of each file that serves, the newcomers of a scan, and why others were refused.
 // Control thread.
@@ -47,17 +43,23 @@ public:
     // Of the generations that serve now.
     const std::vector<std::shared_ptr<PluginInstance>>& plugins() const { return plugins_; }
     std::vector<std::shared_ptr<DataHandler>> handlers() const;
-    std::vector<ProvidedRow> rows() const;
+
+    // A generation that was replaced or removed. It drains until nothing refers to the module: its requests are over.
+    struct Draining {
+        manage::ModuleStatus status;
+        std::weak_ptr<const module::LoadedModule> module;  // any thread may ask whether it expired, none may lock it
+    };
+    // What serves and what is refused; what drains.
+    std::vector<manage::ModuleStatus> modules() const;
+    const std::vector<Draining>& draining();
     const std::filesystem::path& directory() const { return directory_.path(); }
 
 private:
     struct Generation {
-        std::string hash;
-        std::string id;
-        std::string version;
+        manage::ModuleStatus status;
         std::vector<std::shared_ptr<PluginInstance>> plugins;
         std::vector<std::shared_ptr<DataHandler>> handlers;
-        std::vector<module::Provided> provides;
+        std::weak_ptr<const module::LoadedModule> module;
     };
 
     base::Result<Generation> load(const module::ExtDirectory::Changed& found);
@@ -65,7 +67,9 @@ private:
     static std::vector<std::shared_ptr<PluginInstance>> pluginsOf(
         const std::map<std::filesystem::path, Generation>& generations);
     void take(const module::ExtDirectory::Changed& found, const Try& accept, Scanned& scanned);
-    void refuse(const std::filesystem::path& file, const base::Error& error);
+    // `status`: what is known of the file.
+    void refuse(const std::filesystem::path& file, manage::ModuleStatus status, const base::Error& error);
+    void drain(const Generation& generation);
 
     module::ExtDirectory directory_;
     module::StagingDirectory& staging_;
@@ -73,7 +77,9 @@ private:
     std::map<std::pair<std::string, std::string>, std::string> reserved_;  // (interface, key) -> core module
     std::set<std::string> coreIds_;
     std::map<std::filesystem::path, Generation> serving_;
-    std::map<std::filesystem::path, std::string> refused_;  // file -> why
+    std::map<std::filesystem::path, manage::ModuleStatus> refused_;
+    std::vector<Draining> draining_;
+    std::map<std::string, std::uint64_t> generations_;  // module id -> the last one's number
     std::string alarm_;  // said once while it lasts
     std::vector<std::shared_ptr<PluginInstance>> plugins_;
 };

@@ -5,6 +5,7 @@
 #include <latch>
 
 #include "base/log.hpp"
+#include "config/settings_table.hpp"
 
 namespace weir::gateway {
 
@@ -36,16 +37,22 @@ Gateway::Counts Gateway::counts() const {
     return {data.plugins.size(), data.selectors.size(), data.rules.size()};
 }
 
-base::Result<void> Gateway::start() {
+base::Result<void> Gateway::start(AccessLog* accessLog) {
     const bool extensions = settings().extPlugin.enabled;
     const bool unsettled = extensions && plane_->scan();
-    if (auto started = startLoops(); !started.ok()) return started;
+    if (auto started = startLoops(accessLog); !started.ok()) return started;
     plane_->publishTo([this](const std::shared_ptr<const chain::Snapshot>& snapshot) { publish(snapshot); });
     control_ = std::make_unique<ControlThread>();
     if (extensions) {
         watch_ = std::make_unique<DirectoryWatch>(plane_->extDirectory(), [this] { scanSoon(kScanDelay); });
         control_->postAfter(settings().extPlugin.scheduleDelay, [this] { scheduleScan(); });
         if (unsettled) scanSoon(kRescanDelay);
+    }
+    if (load_ && settings().data.watch) {
+        control_->post([this] {
+            const auto changed = [this] { control_->post([this] { takeFiles(false); }); };
+            configurationWatch_ = std::make_unique<ConfigurationWatch>(read_, changed);
+        });
     }
     state_ = State::Up;
     const config::Settings::Server& server = settings().server;
@@ -54,14 +61,14 @@ base::Result<void> Gateway::start() {
     return {};
 }
 
-base::Result<void> Gateway::startLoops() {
+base::Result<void> Gateway::startLoops(AccessLog* accessLog) {
     const config::Settings::Server& server = settings().server;
     const auto cores = std::max(1u, std::thread::hardware_concurrency());
     const std::uint32_t count = server.threads > 0 ? static_cast<std::uint32_t>(server.threads) : cores;
     workers_ = std::make_unique<chain::WorkerPool>(kWorkers);
     for (std::uint32_t i = 0; i < count; ++i) {
         auto loop = std::make_unique<GatewayLoop>(
-            i, settings(), *workers_, connections_,
+            count, settings(), *workers_, connections_, accessLog,
             [this](std::shared_ptr<const chain::Snapshot> snapshot) { takeBack(std::move(snapshot)); });
         loop->context.switchTo(plane_->snapshot());
         auto bound = i == 0 ? loop->acceptor.bind(server.address, static_cast<std::uint16_t>(server.port))
@@ -82,6 +89,7 @@ void Gateway::stop() {
     state_ = State::Draining;
     watch_.reset();
     control_->stop();  // first: it waits for the loops when it publishes
+    configurationWatch_.reset();
     for (const auto& loop : loops_) loop->drain(settings().server.drainTimeout);
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -135,22 +143,46 @@ base::Result<void> Gateway::change(const std::function<base::Result<void>(data::
 
 void Gateway::read(const std::function<void(const data::DataStore&)>& look) const { look(*plane_->store()); }
 
-void Gateway::reload(std::function<base::Result<data::Configuration>()> load) {
-    control_->post([this, load = std::move(load)] {
-        auto configuration = load();
-        if (!configuration.ok()) {
-            base::logError("reload: " + configuration.error().text() + "; what was in force serves on");
-            return;
-        }
-        for (const std::string& warning : configuration->warnings) base::logWarning(warning);
-        auto taken = plane_->change([&](data::DataStore& store) -> base::Result<void> {
-            store.reload(configuration->data);
-            return {};
-        });
-        for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
-        if (!taken.ok()) base::logError("reload: " + taken.error().text() + "; what was in force serves on");
-        else base::logInfo("reload: the files' data is in force; settings are taken at the next start");
+// ---- The configuration's files: control thread ----
+
+void Gateway::reloadBy(Load load, data::SourceFiles read) {
+    load_ = std::move(load);
+    read_ = std::move(read);
+}
+
+void Gateway::reload() {
+    control_->post([this] { takeFiles(true); });
+}
+
+// What comes of files with the same content is the same: not said, not done again.
+void Gateway::takeFiles(bool always) {
+    data::SourceFiles read;
+    auto configuration = load_(read);
+    const bool same = read.sameContent(read_);
+    read_ = read;
+    if (configurationWatch_) configurationWatch_->follow(std::move(read));
+    if (same && !always) return;
+    if (configuration.ok()) return takeData(*configuration);
+    base::logError("reload: " + configuration.error().text() + "; what was in force serves on");
+}
+
+void Gateway::takeData(const data::Configuration& configuration) {
+    for (const std::string& warning : configuration.warnings) base::logWarning(warning);
+    auto taken = plane_->change([&](data::DataStore& store) -> base::Result<void> {
+        store.reload(configuration.data);
+        return {};
     });
+    for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
+    if (!taken.ok()) {
+        base::logError("reload: " + taken.error().text() + "; what was in force serves on");
+        return;
+    }
+    base::logInfo("reload: the files' data is in force");
+    std::string waiting;
+    for (const std::string_view name : config::changedSettings(settings(), configuration.settings)) {
+        waiting += (waiting.empty() ? "" : ", ") + std::string(name);
+    }
+    if (!waiting.empty()) base::logWarning("reload: changed settings are taken at the next start: " + waiting);
 }
 
 // ---- The ext directory: control thread ----

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "chain/worker_pool.hpp"
 #include "data/configuration.hpp"
+#include "gateway/configuration_watch.hpp"
 #include "gateway/control_plane.hpp"
 #include "gateway/control_thread.hpp"
 #include "gateway/directory_watch.hpp"
@@ -29,8 +30,14 @@ public:
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
 
-    // Looks at the ext directory, then binds the data port and starts the threads.
-    base::Result<void> start();
+    // Reads the configuration's files; the second gets which ones, whatever came of it.
+    using Load = std::function<base::Result<data::Configuration>(data::SourceFiles&)>;
+    // Before start(), for a gateway that takes changes over: how, on the control thread, and what was read the first
+    // time.
+    void reloadBy(Load load, data::SourceFiles read);
+    // Looks at the ext directory, then binds the data port and starts the threads. Requests are written to `accessLog`,
+    // which outlives the gateway; null: nowhere.
+    base::Result<void> start(AccessLog* accessLog);
     // Drains: no new connections, requests that run may end, at most server.drainTimeout. Returns when all loops ended.
     void stop();
 
@@ -40,13 +47,13 @@ public:
     enum class State { Starting, Up, Draining };
     State state() const { return state_.load(); }
     std::uint16_t port() const { return port_.load(); }  // 0 before start
-    std::vector<ProvidedRow> rows() const { return plane_->rows(); }
+    std::vector<manage::ModuleStatus> modules() const { return plane_->modules(); }
 
     // DataControl: while the state is Up.
     base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) override;
     void read(const std::function<void(const data::DataStore&)>& look) const override;
-    // Takes over what changed in the files; `load` reads them, on the control thread. Settings wait for a restart.
-    void reload(std::function<base::Result<data::Configuration>()> load);
+    // Takes the files' data over, as the watch does when their content changes. Settings wait for a restart.
+    void reload();
 
     struct Counts {
         std::size_t plugins, selectors, rules;
@@ -57,10 +64,12 @@ public:
 private:
     explicit Gateway(data::Configuration configuration) : configuration_(std::move(configuration)) {}
 
-    base::Result<void> startLoops();
+    base::Result<void> startLoops(AccessLog* accessLog);
     void publish(const std::shared_ptr<const chain::Snapshot>& snapshot);
     void takeBack(std::shared_ptr<const chain::Snapshot> snapshot);
     void freeReturned();
+    void takeFiles(bool always);
+    void takeData(const data::Configuration& configuration);
     void scan();
     void scanSoon(std::chrono::milliseconds delay);
     void scheduleScan();
@@ -75,6 +84,9 @@ private:
     std::vector<std::thread> threads_;
     std::unique_ptr<ControlThread> control_;
     std::unique_ptr<DirectoryWatch> watch_;
+    Load load_;
+    data::SourceFiles read_;                                  // by the last load; control thread
+    std::unique_ptr<ConfigurationWatch> configurationWatch_;  // control thread
     std::atomic<bool> scanQueued_{false};
     std::atomic<State> state_{State::Starting};
     std::atomic<std::uint16_t> port_{0};

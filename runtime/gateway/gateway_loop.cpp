@@ -2,24 +2,68 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <ctime>
+#include <limits>
 
 #include "base/log.hpp"
 #include "gateway/client_connection.hpp"
 
 namespace weir::gateway {
 
-RequestLimits::RequestLimits(const config::Settings& settings)
+namespace {
+
+http::PathPolicy pathPolicy(const config::Settings::Server& server) {
+    using Policy = http::PathPolicy;
+    Policy policy;
+    switch (server.dotSegments) {
+        case config::DotSegments::Resolve: policy.dots = Policy::Dots::Resolve; break;
+        case config::DotSegments::Reject: policy.dots = Policy::Dots::Reject; break;
+        case config::DotSegments::Keep: policy.dots = Policy::Dots::Keep; break;
+    }
+    switch (server.doubleSlashes) {
+        case config::DoubleSlashes::Keep: policy.slashes = Policy::Slashes::Keep; break;
+        case config::DoubleSlashes::Merge: policy.slashes = Policy::Slashes::Merge; break;
+        case config::DoubleSlashes::Reject: policy.slashes = Policy::Slashes::Reject; break;
+    }
+    switch (server.encodedSlashes) {
+        case config::EncodedSlashes::Keep: policy.encoded = Policy::Encoded::Keep; break;
+        case config::EncodedSlashes::Decode: policy.encoded = Policy::Encoded::Decode; break;
+        case config::EncodedSlashes::Reject: policy.encoded = Policy::Encoded::Reject; break;
+    }
+    return policy;
+}
+
+}  // namespace
+
+RequestLimits::RequestLimits(const config::Settings& settings, std::uint32_t loops)
     : header(settings.server.headerTimeout),
       body(settings.server.bodyTimeout),
       keepAlive(settings.server.keepAliveTimeout),
+      tunnel(settings.server.tunnelTimeout),
       connect(settings.upstream.connectTimeout),
       upstreamBody(settings.upstream.bodyTimeout),
-      maxConnections(static_cast<std::uint32_t>(settings.server.maxConnections)) {
+      maxConnections(static_cast<std::uint32_t>(settings.server.maxConnections)),
+      maxRunning(static_cast<std::uint32_t>((settings.server.maxRequests + loops - 1) / loops)),
+      maxBody(settings.server.maxRequestBodyBytes ? settings.server.maxRequestBodyBytes
+                                                  : std::numeric_limits<std::uint64_t>::max()),
+      minRate(settings.server.minRate),
+      halfClose(settings.server.halfClose),
+      methods(settings.server.methods) {
     parse.fieldBytes = static_cast<std::uint32_t>(settings.server.maxRequestHeaderBytes);
+    path = pathPolicy(settings.server);
+    for (const std::string& method : methods) allow += (allow.empty() ? "" : ", ") + method;
+    if (allow.empty()) allow = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+}
+
+bool RequestLimits::allows(std::string_view method) const {
+    return methods.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 
 namespace {
+constexpr std::uint32_t kTurnedAway = 256;  // connections beyond the limit that get an answer; more are just closed
+
 upstream::ConnectionPool::Limits poolLimits(const config::Settings& settings) {
     upstream::ConnectionPool::Limits limits;
     limits.maxIdle = static_cast<std::uint32_t>(settings.upstream.maxIdle);
@@ -28,16 +72,19 @@ upstream::ConnectionPool::Limits poolLimits(const config::Settings& settings) {
 }
 }  // namespace
 
-GatewayLoop::GatewayLoop(std::uint32_t index, const config::Settings& settings, chain::WorkerPool& workers,
-                         std::atomic<std::uint32_t>& connections,
+GatewayLoop::GatewayLoop(std::uint32_t loops, const config::Settings& settings, chain::WorkerPool& workers,
+                         std::atomic<std::uint32_t>& connections, AccessLog* log,
                          std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack)
     : context(events, workers, std::move(giveBack)),
       upstreams(events, context.buffers, poolLimits(settings)),
       acceptor(events, *this),
-      limits(settings),
-      index_(index),
+      limits(settings, loops),
+      tracing(settings.server),
+      accessLog(log ? std::make_unique<LoopAccessLog>(*log, events) : nullptr),
       connections_(connections),
-      drainTimer_([](void* self) { static_cast<GatewayLoop*>(self)->abortAll(); }, this) {
+      drainTimer_([](void* self) { static_cast<GatewayLoop*>(self)->abortAll(); }, this),
+      via_(settings.server.via.text),
+      additions_{via_, settings.server.forwarded, {}} {
     context.shenyuStatuses = settings.compat.errorStatus == config::ErrorStatus::Shenyu;
 }
 
@@ -46,12 +93,14 @@ GatewayLoop::~GatewayLoop() { acceptor.close(); }
 void GatewayLoop::run() { events.run(); }
 
 void GatewayLoop::onAccepted(int fd, const net::PeerAddress& peer) {
-    if (connections_.load(std::memory_order_relaxed) >= limits.maxConnections) {
-        ::close(fd);
+    const std::uint32_t open = connections_.load(std::memory_order_relaxed);
+    if (open >= limits.maxConnections) {
+        if (open < limits.maxConnections + kTurnedAway) ClientConnection::turnAway(*this, fd, peer);
+        else ::close(fd);
         if (events.nowMs() >= nextFullReportMs_) {
             nextFullReportMs_ = events.nowMs() + 1000;
             base::logWarning("server.maxConnections (" + std::to_string(limits.maxConnections) +
-                             ") is reached: new connections are closed");
+                             ") is reached: new connections are answered 503");
         }
         return;
     }
@@ -61,6 +110,19 @@ void GatewayLoop::onAccepted(int fd, const net::PeerAddress& peer) {
 void GatewayLoop::onAcceptFailed(int error, std::uint64_t refused) {
     base::logWarning("accept: " + std::string(std::strerror(error)) + "; " + std::to_string(refused) +
                      " connections were closed unserved so far");
+}
+
+// The date changes once a second, and is written then only (RFC 9110 5.6.7).
+const http::Additions& GatewayLoop::additions() {
+    if (events.nowMs() < dateExpiresMs_) return additions_;
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    tm parts{};
+    gmtime_r(&now.tv_sec, &parts);
+    const std::size_t size = std::strftime(date_, sizeof date_, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    additions_.date = {date_, size};
+    dateExpiresMs_ = events.nowMs() + 1000 - static_cast<std::uint64_t>(now.tv_nsec / 1000000);
+    return additions_;
 }
 
 void GatewayLoop::opened(ClientConnection& connection) {

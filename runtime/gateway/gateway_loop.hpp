@@ -4,10 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "chain/loop_context.hpp"
 #include "config/settings.hpp"
+#include "gateway/access_log.hpp"
+#include "gateway/request_id.hpp"
+#include "gateway/request_tracing.hpp"
+#include "http/head_writer.hpp"
 #include "http/message_parser.hpp"
+#include "http/path_normalizer.hpp"
 #include "net/acceptor.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/connection.hpp"
@@ -18,24 +26,34 @@ class ClientConnection;
 
 // Limits and times of the request path, taken from the settings once.
 struct RequestLimits {
-    explicit RequestLimits(const config::Settings& settings);
+    // `loops` share what is limited for all of them.
+    RequestLimits(const config::Settings& settings, std::uint32_t loops);
+    bool allows(std::string_view method) const;
 
     http::ParseLimits parse;
+    http::PathPolicy path;
     net::Milliseconds header;     // from the first byte of a request to the end of its head
     net::Milliseconds body;       // without a byte of the request body, or without one taken of the response
     net::Milliseconds keepAlive;  // between two requests
+    net::Milliseconds tunnel;     // both sides silent after a 101
     net::Milliseconds connect;
     net::Milliseconds upstreamBody;
     std::uint32_t maxConnections;  // of all loops together
+    std::uint32_t maxRunning;      // requests of this loop; 0: no limit
+    std::uint64_t maxBody;         // bytes of a request's body, decoded
+    std::uint64_t minRate;         // bytes a second of a client that is waited for; 0: no limit
+    bool halfClose;                // a client that has closed its side gets its answer
+    std::vector<std::string> methods;  // that are served; empty: all
+    std::string allow;             // what Allow says
 };
 
 // One event loop with all that lives on it: listener, client connections, upstream connections. Its own thread runs it;
 // members are the loop thread's unless said otherwise.
 class GatewayLoop final : public net::AcceptHandler {
 public:
-    // `index` makes request ids unique. `connections` counts those of all loops.
-    GatewayLoop(std::uint32_t index, const config::Settings& settings, chain::WorkerPool& workers,
-                std::atomic<std::uint32_t>& connections,
+    // One of `loops`. `connections` counts those of all of them. log null: no access log.
+    GatewayLoop(std::uint32_t loops, const config::Settings& settings, chain::WorkerPool& workers,
+                std::atomic<std::uint32_t>& connections, AccessLog* log,
                 std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack);
     ~GatewayLoop();
 
@@ -44,6 +62,9 @@ public:
     upstream::ConnectionPool upstreams;
     net::Acceptor acceptor;
     const RequestLimits limits;
+    const TracingSettings tracing;
+    IdSource ids;
+    const std::unique_ptr<LoopAccessLog> accessLog;  // null: off
 
     void run();  // until drained or stopped
     // ---- any thread ----
@@ -51,8 +72,11 @@ public:
     void drain(net::Milliseconds timeout);
 
     bool draining() const { return draining_; }
-    std::uint64_t nextRequest() { return ++requests_; }
-    std::uint32_t index() const { return index_; }
+    void requestBegan() { ++running_; }
+    void requestOver() { --running_; }
+    std::uint32_t running() const { return running_; }
+    // What the gateway adds to each head; the views live until the next call.
+    const http::Additions& additions();
     void opened(ClientConnection& connection);
     void closed(ClientConnection& connection);
 
@@ -63,12 +87,15 @@ private:
     void abortAll();
     void stopWhenEmpty();
 
-    const std::uint32_t index_;
     std::atomic<std::uint32_t>& connections_;
     ClientConnection* first_ = nullptr;
     net::Timer drainTimer_;
     bool draining_ = false;
-    std::uint64_t requests_ = 0;
+    std::uint32_t running_ = 0;
+    const std::string via_;
+    http::Additions additions_;
+    char date_[32];
+    std::uint64_t dateExpiresMs_ = 0;
     std::uint64_t nextFullReportMs_ = 0;
 };
 

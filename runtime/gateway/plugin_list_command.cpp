@@ -12,6 +12,7 @@
 #include "gateway/commands.hpp"
 #include "gateway/gateway.hpp"
 #include "gateway/log_output.hpp"
+#include "manage/management_client.hpp"
 #include "module/catalog.hpp"
 
 namespace weir::gateway {
@@ -19,6 +20,8 @@ namespace weir::gateway {
 namespace {
 
 using Line = std::array<std::string, 6>;
+
+const Line kTitles = {"INTERFACE", "KEY", "ORDER", "MODULE", "VERSION", "STATE"};
 
 base::Result<config::Settings> readSettings(const Arguments& arguments) {
     const config::Environment environment = config::readEnvironment(environ);
@@ -36,6 +39,12 @@ base::Result<config::Settings> readSettings(const Arguments& arguments) {
     return settings;
 }
 
+// What another process sent must not steer the terminal.
+std::string printable(std::string text) {
+    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return text;
+}
+
 void print(const std::vector<Line>& lines) {
     std::array<std::size_t, std::tuple_size_v<Line>> widths{};
     for (const Line& line : lines) {
@@ -50,16 +59,46 @@ void print(const std::vector<Line>& lines) {
     }
 }
 
+std::string cell(const base::Value& row, const char* name) {
+    const base::Value* member = row.find(name);
+    return member && !member->text().empty() ? printable(member->text()) : "-";
+}
+
+std::string stateOf(const base::Value& row) {
+    std::string state = cell(row, "state");
+    if (row.find("drainingSeconds")) state += " for " + cell(row, "drainingSeconds") + " s";
+    if (row.find("reason")) state += ": " + cell(row, "reason");
+    return state;
+}
+
+int listRunning(const Arguments& arguments, const config::Settings& settings) {
+    const auto address = manage::parseManagementUrl(arguments.url);
+    if (!address) return fail(EX_USAGE, address.error().text());
+    const auto rows = manage::fetchModuleRows(*address, settings.management.token);
+    if (!rows) {
+        const bool token = rows.error().code == base::ErrorCode::InvalidConfig;
+        return fail(token ? EX_CONFIG : EX_UNAVAILABLE, rows.error().text());
+    }
+    std::vector<Line> lines = {kTitles};
+    for (const base::Value& row : rows->items()) {
+        lines.push_back({cell(row, "interface"), cell(row, "key"), cell(row, "order"), cell(row, "module"),
+                         cell(row, "version"), stateOf(row)});
+    }
+    print(lines);
+    return EX_OK;
+}
+
 }  // namespace
 
 int pluginListCommand(const Arguments& arguments) {
     logToTerminal();
     const auto settings = readSettings(arguments);
     if (!settings) return fail(EX_CONFIG, settings.error().text());
+    if (!arguments.url.empty()) return listRunning(arguments, *settings);
     const ModulePaths paths(*settings);
     const auto catalog = module::ModuleCatalog::scan(paths.modules, paths.spi);
 
-    std::vector<Line> lines = {{"INTERFACE", "KEY", "ORDER", "MODULE", "VERSION", "STATE"}};
+    std::vector<Line> lines = {kTitles};
     for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
         const module::Provided& provided = *entry.provided;
         const bool ordered = provided.interface == module::kPluginInterface;

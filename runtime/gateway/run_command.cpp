@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include <Poco/Util/ServerApplication.h>
 
 #include "base/log.hpp"
 #include "data/configuration.hpp"
+#include "gateway/access_log.hpp"
 #include "gateway/commands.hpp"
 #include "gateway/gateway.hpp"
 #include "gateway/log_output.hpp"
@@ -51,13 +53,7 @@ public:
     }
     std::string serverAddress() const override { return gateway_.settings().server.address; }
     std::uint16_t serverPort() const override { return gateway_.port(); }
-    std::vector<manage::ProvidedRow> provided() const override {
-        std::vector<manage::ProvidedRow> rows;
-        for (const ProvidedRow& row : gateway_.rows()) {
-            rows.push_back({row.interface, row.key, row.order, row.module, row.version, row.state});
-        }
-        return rows;
-    }
+    std::vector<manage::ModuleStatus> modules() const override { return gateway_.modules(); }
 
 private:
     const Gateway& gateway_;
@@ -84,20 +80,30 @@ public:
 
 private:
     int main(const std::vector<std::string>&) override {
-        auto configuration = data::loadConfiguration(arguments_.file, arguments_.overrides,
-                                                     config::readEnvironment(environ));
+        data::SourceFiles read;
+        auto configuration = load(read);
         if (!configuration) return refuse(EX_CONFIG, configuration.error());
         auto log = LogOutput::open(configuration->settings.log);
         if (!log) return refuse(EX_CONFIG, log.error());
         logsToFile_ = !configuration->settings.log.file.empty();
-        return serve(std::move(*configuration), **log);
+        auto accessLog = AccessLog::open(configuration->settings.accessLog);
+        if (!accessLog) return refuse(EX_CONFIG, accessLog.error());
+        accessLog_ = std::move(*accessLog);
+        const int exitCode = serve(std::move(*configuration), std::move(read), **log);
+        accessLog_.reset();  // what it could not write is a line in the log
+        return exitCode;
     }
 
-    int serve(data::Configuration configuration, LogOutput& log) {
+    base::Result<data::Configuration> load(data::SourceFiles& read) const {
+        return data::loadConfiguration(arguments_.file, arguments_.overrides, config::readEnvironment(environ), &read);
+    }
+
+    int serve(data::Configuration configuration, data::SourceFiles read, LogOutput& log) {
         raiseFileLimit(configuration.settings.server.maxConnections);
         auto prepared = Gateway::prepare(std::move(configuration));
         if (!prepared) return refuse(EX_CONFIG, prepared.error());
         Gateway& gateway = **prepared;
+        gateway.reloadBy([this](data::SourceFiles& files) { return load(files); }, std::move(read));
         for (const std::string& warning : gateway.takeWarnings()) base::logWarning(warning);
 
         const GatewayStatus status(gateway);
@@ -105,7 +111,7 @@ private:
                                             gateway.settings().local.sha512Key);
         if (auto started = management.start(); !started) return refuseAddress(started.error());
         base::logInfo("management on " + management.address());
-        if (auto started = gateway.start(); !started) return refuseAddress(started.error());
+        if (auto started = gateway.start(accessLog_.get()); !started) return refuseAddress(started.error());
         waitForEnd(gateway, log);
         drain(gateway, log);
         return EX_OK;
@@ -115,25 +121,20 @@ private:
         for (;;) {
             const int number = signals_.wait();
             if (Signals::ends(number)) return;
-            if (number == SIGHUP) {
-                gateway.reload([this] {
-                    return data::loadConfiguration(arguments_.file, arguments_.overrides,
-                                                   config::readEnvironment(environ));
-                });
-            } else {
-                handleOther(number, log);
-            }
+            if (number == SIGHUP) gateway.reload();
+            else handleOther(number, log);
         }
     }
 
-    static void handleOther(int number, LogOutput& log) {
+    void handleOther(int number, LogOutput& log) {
         if (number == SIGHUP) return;  // it drains: nothing to take a change for
         log.reopen();
-        base::logInfo("SIGUSR1: the log is opened again");
+        if (accessLog_) accessLog_->reopen();
+        base::logInfo("SIGUSR1: the logs are opened again");
     }
 
     void drain(Gateway& gateway, LogOutput& log) {
-        const SignalThread impatient(signals_, [&log](int number) {
+        const SignalThread impatient(signals_, [this, &log](int number) {
             if (!Signals::ends(number)) return handleOther(number, log);
             base::logWarning("a second signal: ending at once");
             log.flush();
@@ -159,6 +160,7 @@ private:
     const Arguments& arguments_;
     const Signals& signals_;
     bool logsToFile_ = false;
+    std::unique_ptr<AccessLog> accessLog_;  // null: off
     std::string problem_;
 };
 

@@ -51,6 +51,21 @@ constexpr Known kKnown[] = {
     {"proxy-authorization", FieldId::ProxyAuthorization},
 };
 
+// How a name compares with a known one of its length.
+FieldId compare(std::string_view name, const Known& known) {
+    bool twin = false;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = lower(name[i]);
+        if (c == known.name[i]) continue;
+        if (c != '_' || known.name[i] != '-') return FieldId::Other;
+        twin = true;
+    }
+    return twin ? FieldId::UnderscoreTwin : known.id;
+}
+
+// Fields of these ids can have different names.
+bool isNamed(FieldId id) { return id == FieldId::Other || id == FieldId::UnderscoreTwin; }
+
 }  // namespace
 
 bool equalsIgnoreCase(std::string_view a, std::string_view b) {
@@ -63,8 +78,8 @@ bool equalsIgnoreCase(std::string_view a, std::string_view b) {
 FieldId fieldId(std::string_view name) {
     for (const Known& known : kKnown) {
         if (known.name.size() > name.size()) break;  // the list is sorted by length
-        if (known.name.size() == name.size() && lower(name[0]) == known.name[0] && equalsIgnoreCase(name, known.name))
-            return known.id;
+        if (known.name.size() != name.size() || lower(name[0]) != known.name[0]) continue;
+        if (const FieldId id = compare(name, known); id != FieldId::Other) return id;
     }
     return FieldId::Other;
 }
@@ -97,9 +112,9 @@ void FieldTable::append(FieldId id, std::string_view name, std::string_view valu
 
 std::string_view FieldTable::get(std::string_view name) const {
     const FieldId id = fieldId(name);
-    if (id != FieldId::Other) return get(id);
+    if (!isNamed(id)) return get(id);
     for (const Field& field : *this)
-        if (field.alive() && field.id == FieldId::Other && equalsIgnoreCase(field.name, name)) return field.value;
+        if (field.alive() && field.id == id && equalsIgnoreCase(field.name, name)) return field.value;
     return {};
 }
 
@@ -124,7 +139,7 @@ void FieldTable::remove(std::string_view name) {
     ++edits_;
     for (std::uint32_t i = 0; i < size_; ++i) {
         Field& field = fields_[i];
-        if (field.alive() && field.id == id && (id != FieldId::Other || equalsIgnoreCase(field.name, name)))
+        if (field.alive() && field.id == id && (!isNamed(id) || equalsIgnoreCase(field.name, name)))
             field.died = edits_;
     }
 }

@@ -26,6 +26,7 @@ enum class FieldId : std::uint8_t {
     Te,
     Trailer,
     TransferEncoding,
+    UnderscoreTwin,  // one of these with '_' for '-': many servers read it as the name itself, so it goes no further
     Upgrade,
     Via,
     XForwardedFor,

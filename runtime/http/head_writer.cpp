@@ -17,7 +17,7 @@ constexpr std::uint64_t kHopByHop = bit(FieldId::Connection) | bit(FieldId::Keep
                                     bit(FieldId::Upgrade) | bit(FieldId::ContentLength);
 constexpr std::uint64_t kNotToUpstream = kHopByHop | bit(FieldId::Host) | bit(FieldId::Expect) |
                                          bit(FieldId::XForwardedFor) | bit(FieldId::XForwardedHost) |
-                                         bit(FieldId::XForwardedProto);
+                                         bit(FieldId::XForwardedProto) | bit(FieldId::UnderscoreTwin);
 
 class Writer {
 public:
@@ -93,21 +93,54 @@ bool connectionNamesFields(const FieldTable& fields) {
     return false;
 }
 
-void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut) {
+void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut, bool parsedOnly = false) {
     const bool compare = connectionNamesFields(fields);
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;
+        if (parsedOnly && !field.parsed) continue;
         if (compare && field.parsed && namedByConnection(fields, field.name)) continue;
         out.field(field.name, field.value);
     }
 }
 
+// All lines of the field: an Upgrade list may be spread over several.
+void copyUpgrade(Writer& out, const FieldTable& fields) {
+    out.put("Connection: upgrade\r\n");
+    for (const FieldTable::Field& field : fields)
+        if (field.alive() && field.id == FieldId::Upgrade) out.field(field.name, field.value);
+}
+
+// Every gateway adds itself behind those before it, as a line of its own (RFC 9110 7.6.3).
+void putVia(Writer& out, int version, std::string_view name) {
+    if (name.empty()) return;
+    out.put(version < 11 ? "Via: 1.0 " : "Via: 1.1 ");
+    out.put(name);
+    out.put("\r\n");
+}
+
+// One element of RFC 7239: for, host, proto. What is no token is quoted; IPv6 addresses are bracketed too (section 6).
+void putForwarded(Writer& out, std::string_view client, std::string_view host) {
+    const bool v6 = client.find(':') != std::string_view::npos;
+    out.put(v6 ? "Forwarded: for=\"[" : "Forwarded: for=");
+    out.put(client);
+    if (v6) out.put("]\"");
+    if (!host.empty()) {
+        const bool token = isFieldName(host);
+        out.put(token ? ";host=" : ";host=\"");
+        out.put(host);
+        if (!token) out.put("\"");
+    }
+    out.put(";proto=http\r\n");
+}
+
 }  // namespace
 
 std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request, const UpstreamTarget& target,
-                                  const RequestFraming& framing, std::string_view clientAddress) {
+                                  const RequestFraming& framing, std::string_view clientAddress,
+                                  const Additions& additions) {
     Writer out(arena, fieldBytes(request.fields) + request.method.size() + 3 * target.path.size() + target.query.size() +
-                          target.host.size() + request.host.size() + clientAddress.size() + 256);
+                          target.host.size() + 2 * request.host.size() + 2 * clientAddress.size() +
+                          additions.via.size() + 384);
     out.put(request.method);
     out.put(" ");
     if (target.path.empty()) out.put("/");
@@ -128,6 +161,10 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
     out.put(clientAddress);
     out.put("\r\nX-Forwarded-Proto: http\r\n");
     if (!request.host.empty()) out.field("X-Forwarded-Host", request.host);
+    if (additions.forwarded) putForwarded(out, clientAddress, request.host);
+    putVia(out, request.version, additions.via);
+    if (framing.expectContinue) out.put("Expect: 100-continue\r\n");
+    if (framing.upgrade) copyUpgrade(out, request.fields);
     if (framing.kind == BodyKind::Length) {
         out.put("Content-Length: ");
         out.put(framing.length);
@@ -139,15 +176,18 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
     return out.done();
 }
 
-std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& response, const ResponseFraming& framing) {
+std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& response, const ResponseFraming& framing,
+                                   const Additions& additions) {
     const std::string_view reason = response.reason.empty() ? reasonPhrase(response.status) : response.reason;
-    Writer out(arena, fieldBytes(response.fields) + reason.size() + 160);
+    Writer out(arena, fieldBytes(response.fields) + reason.size() + additions.via.size() + additions.date.size() + 192);
     out.put("HTTP/1.1 ");
     out.put(static_cast<std::uint64_t>(response.status));
     out.put(" ");
     out.put(reason);
     out.put("\r\n");
     copyFields(out, response.fields, kHopByHop);
+    if (!additions.date.empty() && !response.fields.get(FieldId::Date).data()) out.field("Date", additions.date);
+    putVia(out, response.version, additions.via);
     switch (framing.kind) {
         case ResponseFraming::Kind::Length:
             out.put("Content-Length: ");
@@ -155,11 +195,24 @@ std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& respo
             out.put("\r\n");
             break;
         case ResponseFraming::Kind::Chunked: out.put("Transfer-Encoding: chunked\r\n"); break;
+        case ResponseFraming::Kind::Upgrade: copyUpgrade(out, response.fields); break;
         case ResponseFraming::Kind::UntilClose:
         case ResponseFraming::Kind::None: break;
     }
     if (framing.close) out.put("Connection: close\r\n");
     else if (framing.sayKeepAlive) out.put("Connection: keep-alive\r\n");
+    out.put("\r\n");
+    return out.done();
+}
+
+std::string_view writeInterimHead(base::Arena& arena, const ResponseHead& response) {
+    Writer out(arena, fieldBytes(response.fields) + response.reason.size() + 32);
+    out.put("HTTP/1.1 ");
+    out.put(static_cast<std::uint64_t>(response.status));
+    out.put(" ");
+    out.put(response.reason);
+    out.put("\r\n");
+    copyFields(out, response.fields, kHopByHop, true);
     out.put("\r\n");
     return out.done();
 }
@@ -173,6 +226,7 @@ std::string_view writeChunkSize(char* out, std::uint64_t size) {
 
 std::string_view reasonPhrase(int status) {
     switch (status) {
+        case 101: return "Switching Protocols";
         case 200: return "OK";
         case 201: return "Created";
         case 202: return "Accepted";

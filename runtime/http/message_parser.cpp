@@ -65,6 +65,7 @@ struct Framing {
     bool hasLength = false;
     bool close = false;
     bool keepAlive = false;
+    bool upgrade = false;
     bool expectContinue = false;
 
     bool chunked() const { return coding.data() != nullptr; }
@@ -75,6 +76,7 @@ struct Framing {
             const std::string_view option = takeElement(list);
             close = close || equalsIgnoreCase(option, "close");
             keepAlive = keepAlive || equalsIgnoreCase(option, "keep-alive");
+            upgrade = upgrade || equalsIgnoreCase(option, "upgrade");
         }
     }
 
@@ -273,7 +275,7 @@ struct RequestParser::Core : Message {
         if (!reader.is_header_done()) return {400, "head malformed"};
         const Framing& framing = reader.framing;
         head.method = reader.method;
-        head.target = reader.target;
+        head.received = head.target = reader.target;
         head.version = reader.version;
         head.host = framing.host;
         if (head.method == "CONNECT") return {405, "CONNECT"};
@@ -287,6 +289,7 @@ struct RequestParser::Core : Message {
         head.keepAlive = framing.persists(head.version);
         beginBody(head.body, head.contentLength);
         head.expectContinue = framing.expectContinue && head.version >= 11 && !done;
+        head.upgrade = framing.upgrade && head.version >= 11;
         return {};
     }
 

@@ -47,6 +47,7 @@ struct RequestHead {
     explicit RequestHead(base::Arena& arena) : fields(arena) {}
 
     std::string_view method;     // any token, as sent
+    std::string_view received;   // the target as sent
     std::string_view target;     // origin-form ("/path?query") or "*"
     std::string_view path;       // target up to '?'
     std::string_view query;      // behind '?'; data() == nullptr without '?'
@@ -56,6 +57,7 @@ struct RequestHead {
     BodyKind body = BodyKind::None;
     bool keepAlive = true;       // the connection may serve another request after this one
     bool expectContinue = false; // HTTP/1.1 with Expect: 100-continue and a body to come
+    bool upgrade = false;        // HTTP/1.1 with Connection: upgrade, whatever Upgrade names
     FieldTable fields;
 };
 

@@ -1,9 +1,11 @@
 #include "manage/data_pages.hpp"
 
 #include <map>
+#include <set>
 
 #include "base/value.hpp"
 #include "data/record_writer.hpp"
+#include "manage/module_pages.hpp"
 #include "module/manifest.hpp"
 
 namespace weir::manage {
@@ -21,31 +23,55 @@ Value inList(Value map) {
 
 Value orders(const StatusSource& source) {
     Value map = Value::object();
-    for (const ProvidedRow& row : source.provided()) {
-        const bool runs = row.state == "selected" || row.state == "active";  // of core modules, of extensions
-        if (row.interface != module::kPluginInterface || !runs || map.find(row.key)) continue;
-        map.set(row.key, Value::scalar(row.order, false));
+    for (const ModuleStatus& module : source.modules()) {
+        for (const auto& [provided, state] : module.keys) {
+            if (provided.interface != module::kPluginInterface || state != ModuleState::Active) continue;
+            map.set(provided.key, Value::scalar(std::to_string(provided.order), false));
+        }
     }
     return map;
 }
 
-// One value for each record, by its name.
+// A record of a plugin, marked when no module takes it.
 template <class Record>
-Value byName(const std::vector<Record>& records, std::string Record::*name) {
+Value marked(const Record& record, const std::string& plugin, const std::set<std::string>& waiting) {
+    Value value = data::toValue(record);
+    if (waiting.contains(plugin)) value.set("waiting", Value::scalar("true", false));
+    return value;
+}
+
+Value plugins(const DataSet& set, const std::set<std::string>& waiting) {
     Value map = Value::object();
-    for (const Record& record : records) map.set(record.*name, data::toValue(record));
+    for (const data::PluginData& plugin : set.plugins) map.set(plugin.name, marked(plugin, plugin.name, waiting));
     return map;
 }
 
 // A list for each name. The records of one name need not stand together: a rule's selector id is its plugin's own.
 template <class Record>
-Value listsByName(const std::vector<Record>& records, std::string Record::*name) {
+Value listsByName(const std::vector<Record>& records, std::string Record::*name, const std::set<std::string>& waiting) {
     std::map<std::string, Value> lists;
     for (const Record& record : records) {
-        lists.try_emplace(record.*name, Value::array()).first->second.append(data::toValue(record));
+        Value& list = lists.try_emplace(record.*name, Value::array()).first->second;
+        list.append(marked(record, record.pluginName, waiting));
     }
     Value map = Value::object();
     for (auto& [key, list] : lists) map.set(key, std::move(list));
+    return map;
+}
+
+Value metadata(const DataSet& set) {
+    Value map = Value::object();
+    for (const data::MetaData& entry : set.metadata) map.set(entry.id, data::toValue(entry));
+    return map;
+}
+
+// What a path alone finds; the first of a path counts.
+Value metadataByPath(const DataSet& set) {
+    Value map = Value::object();
+    for (const data::MetaData& entry : set.metadata) {
+        const bool plain = entry.path.find_first_of("*?{") == std::string::npos;
+        if (plain && !map.find(entry.path)) map.set(entry.path, data::toValue(entry));
+    }
     return map;
 }
 
@@ -60,21 +86,34 @@ Value info() {
 std::optional<std::string> dataPage(std::string_view path, const StatusSource& source, const DataControl& control) {
     if (path == "/actuator/info") return base::toJson(info());
     if (path == "/actuator/plugins") return base::toJson(inList(orders(source)));
+    using Waiting = std::set<std::string>;
     struct Dump {
         std::string_view path;
-        Value (*take)(const DataSet&);
+        Value (*take)(const DataSet&, const Waiting&);
     };
     constexpr Dump dumps[] = {
-        {"/actuator/pluginData", [](const DataSet& set) { return byName(set.plugins, &data::PluginData::name); }},
+        {"/actuator/pluginData", plugins},
         {"/actuator/selectorData",
-         [](const DataSet& set) { return listsByName(set.selectors, &data::SelectorData::pluginName); }},
-        {"/actuator/ruleData", [](const DataSet& set) { return listsByName(set.rules, &data::RuleData::selectorId); }},
-        {"/actuator/metadata", [](const DataSet& set) { return byName(set.metadata, &data::MetaData::id); }},
+         [](const DataSet& set, const Waiting& waiting) {
+             return listsByName(set.selectors, &data::SelectorData::pluginName, waiting);
+         }},
+        {"/actuator/ruleData",
+         [](const DataSet& set, const Waiting& waiting) {
+             return listsByName(set.rules, &data::RuleData::selectorId, waiting);
+         }},
+        {"/actuator/metadata", [](const DataSet& set, const Waiting&) { return metadata(set); }},
+        {"/actuator/metadataCache", [](const DataSet& set, const Waiting&) { return metadataByPath(set); }},
+        // Matchers are compiled with the data: no result is kept for a path.
+        {"/actuator/selectorMatchCache", [](const DataSet&, const Waiting&) { return Value::object(); }},
+        {"/actuator/ruleMatchCache", [](const DataSet&, const Waiting&) { return Value::object(); }},
     };
     for (const Dump& dump : dumps) {
         if (path != dump.path) continue;
         Value map;
-        control.read([&](const data::DataStore& store) { map = dump.take(store.data()); });
+        const std::vector<ModuleStatus> modules = source.modules();
+        control.read([&](const data::DataStore& store) {
+            map = dump.take(store.data(), waitingPlugins(store.data(), modules));
+        });
         return base::toJson(inList(std::move(map)));
     }
     return std::nullopt;

@@ -308,10 +308,22 @@ PageReply deleteAuth(const Call& call) {
 
 PageReply saveMetaData(const Call& call) { return call.put(metaDataFrom); }
 
+// By its id; else by what ShenYu knows it by.
 PageReply deleteMetaData(const Call& call) {
     const std::string id = call.query.get("id");
-    if (id.empty()) return missing("id");
-    return call.remove({EntryKind::MetaData, "", id});
+    const std::string path = call.query.get("path");
+    const std::string rpcType = call.query.get("rpcType");
+    if (!id.empty()) return call.remove({EntryKind::MetaData, "", id});
+    if (path.empty()) return missing("id or path");
+    if (rpcType.empty()) return missing("rpcType");
+    return call.change([&](DataStore& store) -> Result<void> {
+        std::vector<EntryKey> keys;
+        for (const data::MetaData& metaData : store.data().metadata) {
+            if (metaData.path == path && metaData.rpcType == rpcType) keys.push_back(keyOf(metaData));
+        }
+        for (const EntryKey& key : keys) store.remove(key);
+        return {};
+    });
 }
 
 struct Route {

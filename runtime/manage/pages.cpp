@@ -6,6 +6,7 @@
 
 #include "base/value.hpp"
 #include "manage/data_pages.hpp"
+#include "manage/module_pages.hpp"
 #include "manage/secret_text.hpp"
 #include "module/manifest.hpp"
 
@@ -27,15 +28,11 @@ std::string_view nameOf(ServingState state) {
     return "UNKNOWN";
 }
 
-Value toValue(const ProvidedRow& row) {
-    Value value = Value::object();
-    value.set("interface", text(row.interface));
-    value.set("key", text(row.key));
-    if (!row.order.empty()) value.set("order", Value::scalar(row.order, false));
-    value.set("module", text(row.module));
-    value.set("version", text(row.version));
-    value.set("state", text(row.state));
-    return value;
+constexpr std::string_view kModule = "/plugins/";
+
+bool isModule(std::string_view path) {
+    return path.starts_with(kModule) && path.size() > kModule.size() &&
+           path.find('/', kModule.size()) == std::string_view::npos;
 }
 
 }  // namespace
@@ -58,11 +55,13 @@ PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
         reply.challenge = "Bearer realm=\"weir management\"";
         return reply;
     }
-    const bool known = path == "/actuator/health" || path == "/plugins" || path == "/spi";
+    const bool known = path == "/actuator/health" || path == "/plugins" || path == "/spi" || isModule(path);
     const auto dump = control_ && !known ? dataPage(path, source_, *control_) : std::nullopt;
-    if (!known && !dump) return errorPage(404, "There is no such page; there are /actuator/health, /plugins and /spi.");
+    if (!known && !dump) return errorPage(404, "There is no such page; there are /actuator/health, /plugins, /plugins/ID and "
+                              "/spi.");
     if (request.method != "GET") return wrongMethod("GET", "This page can only be read.");
     if (dump) return {200, *dump, {}, {}};
+    if (isModule(path)) return modulePage(std::string(path.substr(kModule.size())), source_.modules(), waiting());
     if (path == "/plugins") return plugins();
     return path == "/spi" ? spi() : health(port);
 }
@@ -88,18 +87,25 @@ PageReply Pages::health(std::uint16_t port) const {
     return {state == ServingState::Up ? 200 : 503, base::toJson(body), {}, {}};
 }
 
+std::set<std::string> Pages::waiting() const {
+    std::set<std::string> waiting;
+    if (!control_) return waiting;
+    const std::vector<ModuleStatus> modules = source_.modules();
+    control_->read([&](const data::DataStore& store) { waiting = waitingPlugins(store.data(), modules); });
+    return waiting;
+}
+
+// Plugins, and files that are refused: nobody can tell what they would have been.
 PageReply Pages::plugins() const {
+    const Value rows = moduleRows(source_.modules(), waiting());
     Value list = Value::array();
-    for (const ProvidedRow& row : source_.provided()) {
-        if (row.interface == module::kPluginInterface) list.append(toValue(row));
+    for (const Value& row : rows.items()) {
+        const std::string& interface = row.find("interface")->text();
+        if (interface.empty() || interface == module::kPluginInterface) list.append(row);
     }
     return {200, base::toJson(list), {}, {}};
 }
 
-PageReply Pages::spi() const {
-    Value list = Value::array();
-    for (const ProvidedRow& row : source_.provided()) list.append(toValue(row));
-    return {200, base::toJson(list), {}, {}};
-}
+PageReply Pages::spi() const { return {200, base::toJson(moduleRows(source_.modules(), waiting())), {}, {}}; }
 
 }  // namespace weir::manage

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "config/settings.hpp"
@@ -11,8 +13,8 @@
 
 namespace weir::manage {
 
-// What the management port answers: /actuator/health, /plugins, /spi, and with a DataControl the dumps of
-// data_pages.hpp and the calls of local_api.hpp. Any thread.
+// What the management port answers: /actuator/health, /plugins, /plugins/{id} (of a module, else a plugin's key), /spi,
+// and with a DataControl the dumps of data_pages.hpp and the calls of local_api.hpp. Any thread.
 class Pages {
 public:
     // `token` and `localKey` (the setting local.sha512Key) may be empty, `control` null. `loopback`: only this machine
@@ -26,6 +28,7 @@ public:
 private:
     bool authorized(std::string_view authorization) const;
     PageReply health(std::uint16_t port) const;
+    std::set<std::string> waiting() const;
     PageReply plugins() const;
     PageReply spi() const;
 

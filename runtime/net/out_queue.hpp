@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include <sys/uio.h>
@@ -27,6 +28,8 @@ public:
         parts_[count_++] = {const_cast<char*>(piece.data()), piece.size()};
     }
     void clear() { first_ = count_ = 0; }
+    std::uint64_t written() const { return written_; }  // bytes since restart()
+    void restart() { written_ = 0; }
 
     // Writes what the socket takes. Blocked: wait until `source` is writable again.
     State flush(Source& source) {
@@ -38,6 +41,7 @@ public:
                 return State::Blocked;
             }
             if (written < 0) return State::Failed;
+            written_ += static_cast<std::size_t>(written);
             advance(static_cast<std::size_t>(written));
         }
         return State::Done;
@@ -57,6 +61,7 @@ private:
         }
     }
 
+    std::uint64_t written_ = 0;
     iovec parts_[kCapacity];
     int first_ = 0;
     int count_ = 0;

@@ -1,8 +1,10 @@
 #include "upstream/connection.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -19,18 +21,18 @@ Connection::Connection(ConnectionPool& pool, std::shared_ptr<const Server> serve
 
 // ---- A call ----
 
-void Connection::begin(CallListener& listener, base::Arena& arena, http::ResponseHead& head, bool forHead,
+void Connection::begin(CallListener& listener, base::Arena& arena, http::ResponseHead& head, Asked asked,
                        const Timeouts& timeouts) {
     listener_ = &listener;
     arena_ = &arena;
     head_ = &head;
     timeouts_ = timeouts;
-    forHead_ = forHead;
+    asked_ = asked;
     fieldMark_ = head.fields.mark();
     head.fields.beginEdit();
-    parser_ = http::ResponseParser::make(arena, head, pool_.limits_.parse, forHead);
+    parser_ = http::ResponseParser::make(arena, head, pool_.limits_.parse, asked.head);
     body_ = {};
-    headDone_ = bodyDone_ = requestDone_ = requestSent_ = anyRead_ = surplus_ = false;
+    switched_ = headDone_ = bodyDone_ = requestDone_ = requestSent_ = anyRead_ = surplus_ = false;
     interim_ = 0;
     reading_ = true;
     arm(state_ == State::Connecting ? Waiting::Connect : Waiting::Nothing);
@@ -43,6 +45,7 @@ void Connection::send(bool last) {
         case net::OutQueue::State::Done:
             if (requestSent_) return;
             requestSent_ = requestDone_;
+            if (switched_ && requestSent_) ::shutdown(fd(), SHUT_WR);
             // Else the client is the slow one, with its body or with the response: it has timeouts of its own.
             if (headDone_) arm(reading_ ? Waiting::Body : Waiting::Nothing);
             else arm(requestSent_ ? Waiting::Response : Waiting::Nothing);
@@ -71,7 +74,7 @@ void Connection::readBody() {
 net::Buffer* Connection::takeHeadBuffer() { return std::exchange(headBuffer_, nullptr); }
 
 bool Connection::reusable() {
-    const bool complete = state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ &&
+    const bool complete = state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ && !switched_ &&
                           head_->keepAlive && head_->body != http::BodyKind::UntilClose && !peerClosed() &&
                           !broken();
     if (!complete || !readable()) return complete;
@@ -174,8 +177,41 @@ void Connection::readSome() {
     }
 }
 
+// An interim response is complete: the next message starts behind it. false: stop reading.
+bool Connection::interim(net::Buffer& buffer) {
+    if (++interim_ > kMaxInterim || head_->status == 101) {  // a 101 that nobody asked for
+        fail(WEIR_CALL_BAD_REPLY);
+        return false;
+    }
+    listener_->onCallInterim();
+    if (!listener_) return false;
+    head_->fields.restore(fieldMark_);
+    head_->fields.beginEdit();
+    head_->status = 0;
+    parser_ = http::ResponseParser::make(*arena_, *head_, pool_.limits_.parse, asked_.head);
+    std::memmove(buffer.data, buffer.head(), buffer.pending());
+    buffer.end = buffer.pending();
+    buffer.begin = 0;
+    return buffer.end > 0;
+}
+
+// What came behind a 101 is not HTTP any more, and what is sent from now on is not a request.
+void Connection::switchProtocols(net::Buffer& buffer) {
+    switched_ = true;
+    requestDone_ = requestSent_ = false;
+    body_ = {buffer.head(), buffer.pending()};
+    buffer.begin = buffer.end;
+    bodyDone_ = false;
+}
+
 // Hands new bytes to the parser and what comes of it to the listener. false: stop reading.
 bool Connection::feed(net::Buffer& buffer) {
+    if (switched_) {
+        body_ = {buffer.head(), buffer.pending()};
+        reading_ = false;
+        listener_->onCallBody();
+        return listener_ != nullptr;
+    }
     for (;;) {
         const http::Fed fed = parser_->feed(buffer.head(), buffer.pending());
         if (fed.error) {
@@ -188,21 +224,14 @@ bool Connection::feed(net::Buffer& buffer) {
             return false;
         }
         buffer.begin += fed.consumed;
-        if (!headDone_ && head_->status < 200) {
-            // An interim response; the client's Expect was not sent on, so nobody waits for it. Start over behind it.
-            if (++interim_ > kMaxInterim || head_->status == 101) {
-                fail(WEIR_CALL_BAD_REPLY);
-                return false;
-            }
-            head_->fields.restore(fieldMark_);
-            head_->fields.beginEdit();
-            head_->status = 0;
-            parser_ = http::ResponseParser::make(*arena_, *head_, pool_.limits_.parse, forHead_);
-            if (buffer.pending() == 0) return true;
-            continue;
+        const bool switching = !headDone_ && head_->status == 101 && asked_.upgrade;
+        if (!headDone_ && head_->status < 200 && !switching) {
+            if (interim(buffer)) continue;
+            return listener_ != nullptr;
         }
         body_ = fed.body;
         bodyDone_ = fed.done;
+        if (switching) switchProtocols(buffer);
         if (bodyDone_ && buffer.pending() > 0) surplus_ = true;
         const bool first = !headDone_;
         headDone_ = true;
@@ -224,8 +253,11 @@ bool Connection::feed(net::Buffer& buffer) {
 
 void Connection::ended() {
     if (!headDone_) return fail(WEIR_CALL_RESET);
-    const http::Fed fed = parser_->finish();
-    if (fed.error || !fed.done) return fail(WEIR_CALL_RESET);
+    if (!switched_) {
+        const http::Fed fed = parser_->finish();
+        if (fed.error || !fed.done) return fail(WEIR_CALL_RESET);
+    }
+    clearReadable();  // its end; our side may go on
     body_ = {};
     bodyDone_ = true;
     reading_ = false;
@@ -251,6 +283,7 @@ void Connection::fail(weir_call why) {
 }
 
 void Connection::arm(Waiting what) {
+    if (what == Waiting::Body && switched_) what = Waiting::Nothing;  // how long both are silent is the client side's
     waiting_ = what;
     switch (what) {
         case Waiting::Nothing: timer_.disarm(); break;

@@ -19,6 +19,8 @@ class ConnectionPool;
 // Who made a call. Called on the loop; may end the call from within any of these.
 class CallListener {
 public:
+    // An interim response (100, 102, 103, ...) is in the head that begin() got; what comes next overwrites it.
+    virtual void onCallInterim() = 0;
     // The response head is complete; the first body bytes may be there already. Reading stops until readBody().
     virtual void onCallHead() = 0;
     // The next body bytes (body(), bodyDone()). Reading stops until readBody().
@@ -44,10 +46,17 @@ public:
     };
 
     // ---- a call, from ConnectionPool::acquire() to end() or abandon() ----
-    // `head` and `arena` outlive the call. forHead: the request is HEAD.
-    void begin(CallListener& listener, base::Arena& arena, http::ResponseHead& head, bool forHead,
+    // What the response depends on: to HEAD no body comes; a request that asked for an upgrade may get a 101, after
+    // which both bodies are what the two sides of another protocol say (switched()).
+    struct Asked {
+        bool head = false;
+        bool upgrade = false;
+    };
+    // `head` and `arena` outlive the call.
+    void begin(CallListener& listener, base::Arena& arena, http::ResponseHead& head, Asked asked,
                const Timeouts& timeouts);
-    // Queue pieces (they stay until written), then send(). `last`: the request is complete with them.
+    // Queue pieces (they stay until written), then send(). `last`: the request is complete with them; once switched it
+    // closes our side.
     void add(std::string_view piece) { out_.add(piece); }
     void send(bool last);
     bool blocked() const { return !out_.empty(); }
@@ -56,6 +65,8 @@ public:
 
     std::string_view body() const { return body_; }
     bool bodyDone() const { return bodyDone_; }
+    bool switched() const { return switched_; }
+    const Server& server() const { return *server_; }
     // body() has been used up: go on reading.
     void readBody();
     // The buffer the head's views point into; the caller gives it back to the loop's pool when the exchange is over.
@@ -80,6 +91,8 @@ private:
     void read();
     void readSome();
     bool feed(net::Buffer& buffer);
+    bool interim(net::Buffer& buffer);
+    void switchProtocols(net::Buffer& buffer);
     void ended();
     void fail(weir_call why);
     void arm(Waiting what);
@@ -102,7 +115,8 @@ private:
     std::uint32_t address_ = 0;  // of server_->addresses, being tried
     State state_ = State::Closed;
     Waiting waiting_ = Waiting::Nothing;
-    bool forHead_ = false;
+    Asked asked_;
+    bool switched_ = false;
     bool reading_ = false;      // wants bytes
     bool inRead_ = false;       // reads now: no need to be called again
     bool headDone_ = false;

@@ -76,6 +76,7 @@ std::string structs() {
     MEMBER(weir_host, route_set); MEMBER(weir_host, route_get); MEMBER(weir_host, upstream_pick);
     MEMBER(weir_host, call_result); MEMBER(weir_host, upstream_call); MEMBER(weir_host, request_body);
     MEMBER(weir_host, sleep); MEMBER(weir_host, offload);
+    MEMBER(weir_host, option_set);
     STRUCT(weir_plugin);
     MEMBER(weir_plugin, size); MEMBER(weir_plugin, reserved); MEMBER(weir_plugin, key);
     MEMBER(weir_plugin, create); MEMBER(weir_plugin, prepare); MEMBER(weir_plugin, release);
@@ -127,6 +128,8 @@ std::string values() {
     VALUE(WEIR_SLOT_REAL_URL); VALUE(WEIR_SLOT_CONTEXT_PATH); VALUE(WEIR_SLOT_REWRITE_URI);
     VALUE(WEIR_SLOT_REWRITE_CONTEXT_PATH); VALUE(WEIR_SLOT_RPC_TYPE); VALUE(WEIR_SLOT_MODULE);
     VALUE(WEIR_SLOT_METHOD); VALUE(WEIR_SLOT_COUNT);
+    out += "enum weir_option\n";
+    VALUE(WEIR_OPTION_ALLOW_UPGRADE); VALUE(WEIR_OPTION_PRESERVE_HOST);
     out += "enum weir_retry\n";
     VALUE(WEIR_RETRY_CURRENT); VALUE(WEIR_RETRY_FAILOVER);
     out += "enum weir_call\n";

@@ -151,11 +151,12 @@ TEST_CASE("an upstream that breaks off in the middle cuts the client off visibly
 TEST_CASE("a client that goes away cancels the call to the upstream") {
     struct Row {
         const char* name;
+        std::vector<std::string> arguments;
         void (*leave)(RawClient&);
     };
     const Row rows[] = {
-        {"reset", [](RawClient& client) { client.resetOnClose(); client.close(); }},
-        {"close", [](RawClient& client) { client.close(); }},
+        {"reset", {}, [](RawClient& client) { client.resetOnClose(); client.close(); }},
+        {"close", {"--server.halfClose=false"}, [](RawClient& client) { client.close(); }},
     };
     for (const auto& row : rows) {
         INFO(row.name);
@@ -163,13 +164,33 @@ TEST_CASE("a client that goes away cancels the call to the upstream") {
             connection.next();
             connection.next();  // no answer; ends at the gateway's close
         });
-        GatewayProcess gateway(withTimeout(upstream.address(), 60'000));
+        GatewayProcess gateway(withTimeout(upstream.address(), 60'000), row.arguments);
         RawClient client(gateway.port());
         client.send(kGet);
         REQUIRE(upstream.waitForRequests(1));
         row.leave(client);
         CHECK(upstream.waitForEnded(1));
     }
+}
+
+TEST_CASE("a client that has closed its sending side gets the answers to all it has sent") {
+    Gate closed;
+    RecordingUpstream upstream([&](const HttpMessage& request) {
+        closed.wait();
+        return RecordingUpstream::ok(request.startLine);
+    });
+    GatewayProcess gateway(proxyTo(upstream.address()));
+    RawClient client(gateway.port());
+    client.send("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\nPOST /http/b HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx"
+                "GET /http/c HTTP/1.1\r\nHost: a\r\n\r\nGET /http/never");
+    client.shutdownWrite();
+    closed.open();
+    for (const char* line : {"GET /a HTTP/1.1", "POST /b HTTP/1.1", "GET /c HTTP/1.1"}) {
+        const auto answer = client.message();
+        REQUIRE(answer);
+        CHECK(answer->body == line);
+    }
+    CHECK(client.closedByPeer());
 }
 
 TEST_CASE("a client that goes away in the middle of its body leaves the upstream without a whole request") {

@@ -1,7 +1,8 @@
-// The lines of the SPI index decide which module serves a key.
+// The lines of the SPI index decide which module serves a key, and what core modules provide beside plugins.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "functional/proxy_config.hpp"
 #include "support/catch.hpp"
@@ -17,13 +18,16 @@ using namespace weir::functional;
 
 namespace {
 
-// A copy of the core modules, with the module `last` (roundRobin that always picks the last upstream) beside them.
+// A copy of the core modules with a fixture beside them; `last` is a roundRobin that always picks the last upstream.
 class ModuleDirectory {
 public:
-    ModuleDirectory() : path_(directory_.path() / "plugins") {
+    explicit ModuleDirectory(const std::string& fixture = "last") : path_(directory_.path() / "plugins") {
         fs::copy(WEIR_TEST_PLUGINS, path_, fs::copy_options::recursive);
-        fs::copy_file(fs::path(WEIR_TEST_FIXTURES) / "last.so", path_ / "last.so");
+        fs::copy_file(fs::path(WEIR_TEST_FIXTURES) / (fixture + ".so"), path_ / (fixture + ".so"));
     }
+
+    // As the installation does it.
+    void writeIndex() const { REQUIRE(runToEnd(WEIR_TEST_SPI_INDEX, {path_.string()}).exitCode == 0); }
 
     std::string argument() const { return "--modules.path=" + path_.string(); }
 
@@ -61,6 +65,32 @@ std::vector<std::size_t> shares(const ModuleDirectory& modules) {
     RawClient client(gateway.port());
     for (int i = 0; i < 10; ++i) CHECK(client.exchange("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\n").status() == 200);
     return {first.requests().size(), last.requests().size()};
+}
+
+// SHA-512 of "123456".
+constexpr const char* kKeyHash =
+    "ba3253876aed6bc22d4a6ff53d8406c6ad864195ed144ab5c87621b6c233b548"
+    "baeae6956df346ec8c17f5ea10f35ee3cbc514797ed7ddd3145464e2a0bab413";
+
+// A call that changes data.
+void change(const GatewayProcess& gateway, const std::string& method, const std::string& target,
+            const std::string& json = "") {
+    const HttpMessage answer = RawClient(gateway.managementPort())
+                                   .exchange(method + " " + target + " HTTP/1.1\r\nHost: a\r\nlocalKey: 123456\r\n" +
+                                             "Content-Length: " + std::to_string(json.size()) + "\r\n\r\n" + json);
+    INFO(answer.raw);
+    CHECK(answer.status() == 200);
+}
+
+// What the fixtures' handlers say in the log.
+std::vector<std::string> heard(GatewayProcess& gateway) {
+    const std::string mark = "data-listener: ";
+    std::vector<std::string> all;
+    std::istringstream lines(gateway.process().output());
+    for (std::string line; std::getline(lines, line);) {
+        if (const auto at = line.find(mark); at != line.npos) all.push_back(line.substr(at + mark.size()));
+    }
+    return all;
 }
 
 }  // namespace
@@ -108,4 +138,60 @@ TEST_CASE("a line of the SPI index that no manifest backs ends the start with fi
         CHECK_THAT(finished.output, Catch::Contains("spi/LoadBalancer:" + std::to_string(number) + ": ") &&
                                         Catch::Contains(row.says));
     }
+}
+
+TEST_CASE("a core module's data handler hears the data in force at the start, then each change, then nothing") {
+    const ModuleDirectory modules("data-listener");
+    modules.writeIndex();
+    const RecordingUpstream upstream;
+    GatewayProcess gateway(proxyTo(upstream.address()),
+                           {modules.argument(), std::string("--local.sha512Key=") + kKeyHash});
+    std::vector<std::string> expected = {"created", "upserted plugin divide divide",
+                                         "upserted selector divide/orders orders",
+                                         "upserted rule divide/orders/all all"};
+    CHECK(heard(gateway) == expected);
+    CHECK_THAT(runToEnd(WEIR_BINARY, {"plugin", "list", modules.argument()}).output,
+               Catch::Matches("(.|\\n)*PluginDataHandler +divide +- +data-listener +1.0.0 +selected(.|\\n)*"));
+
+    change(gateway, "POST", "/shenyu/plugin/saveOrUpdate", R"({"id":"divide","name":"divide","sort":7})");
+    change(gateway, "POST", "/shenyu/plugin/saveOrUpdate", R"({"id":"global","name":"global","sort":7})");
+    change(gateway, "GET",
+           "/shenyu/plugin/rule/delete?pluginName=divide&selectorId=divide/orders&id=divide/orders/all");
+    expected.insert(expected.end(), {"upserted plugin divide divide", "removed rule divide/orders/all"});
+    CHECK(eventually([&] { return heard(gateway) == expected; }));
+
+    CHECK(gateway.stop() == 0);
+    gateway.process().waitForOutputEnd();
+    expected.push_back("destroyed");
+    CHECK(heard(gateway) == expected);
+}
+
+TEST_CASE("a core module may provide a plugin and the handler of its data") {
+    const ModuleDirectory modules("own-listener");
+    modules.writeIndex();
+    const RecordingUpstream upstream;
+    GatewayProcess gateway(proxyTo(upstream.address()) + "  - name: heard\n", {modules.argument()});
+    CHECK(heard(gateway) == std::vector<std::string>{"created", "upserted plugin heard heard"});
+    CHECK(get(gateway.port(), "/http/a").status() == 200);
+    CHECK(upstream.requests().front().field("X-Heard") == "heard");
+}
+
+TEST_CASE("a core module's data handler that the SPI index does not name is not created") {
+    const ModuleDirectory modules("data-listener");
+    const RecordingUpstream upstream;
+    GatewayProcess gateway(proxyTo(upstream.address()), {modules.argument()});
+    CHECK(heard(gateway).empty());
+}
+
+TEST_CASE("an extension's data handler for a plugin that a core module listens to is refused") {
+    const ModuleDirectory modules("data-listener");
+    modules.writeIndex();
+    const RecordingUpstream upstream;
+    const TempDirectory extensions;
+    fs::copy_file(fs::path(WEIR_TEST_FIXTURES) / "other-listener.so", extensions.path() / "other-listener.so");
+    GatewayProcess gateway(proxyTo(upstream.address()), {modules.argument(), "--extPlugin.enabled=true",
+                                                         "--extPlugin.path=" + extensions.path().string()});
+    CHECK_NOTHROW(gateway.process().waitForLine(
+        "PluginDataHandler 'divide' is served by the core module 'data-listener'"));
+    CHECK(heard(gateway).size() == 4);
 }

@@ -20,6 +20,7 @@ public:
     int managementPort() const { return managementPort_; }
     const std::filesystem::path& configuration() const { return file_; }
     ChildProcess& process() { return process_; }
+    const ChildProcess& process() const { return process_; }
 
     // Open descriptors, and memory in use, of the process right now.
     std::size_t descriptors() const;

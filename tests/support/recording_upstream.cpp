@@ -84,9 +84,19 @@ std::optional<HttpMessage> RecordingUpstream::Connection::next() {
     return request;
 }
 
+void RecordingUpstream::Connection::arrived(std::string_view bytes) {
+    std::lock_guard lock(upstream_.mutex_);
+    upstream_.received_ += bytes.substr(0, kKeptBytes - upstream_.received_.size());
+}
+
 std::vector<HttpMessage> RecordingUpstream::requests() const {
     std::lock_guard lock(mutex_);
     return requests_;
+}
+
+std::string RecordingUpstream::received() const {
+    std::lock_guard lock(mutex_);
+    return received_;
 }
 
 std::size_t RecordingUpstream::connections() const {

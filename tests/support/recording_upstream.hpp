@@ -38,6 +38,9 @@ public:
     std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
     std::vector<HttpMessage> requests() const;
+    // All bytes of all connections as they came, whole requests or not, up to kKeptBytes.
+    std::string received() const;
+    static constexpr std::size_t kKeptBytes = 1 << 20;
     // Connections accepted so far, and those of them whose script is over.
     std::size_t connections() const;
     std::size_t ended() const;
@@ -59,6 +62,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::vector<HttpMessage> requests_;
+    std::string received_;
     std::vector<std::unique_ptr<Connection>> connections_;
     std::vector<std::thread> threads_;
     std::size_t ended_ = 0;
@@ -73,6 +77,8 @@ public:
     std::optional<HttpMessage> next();
 
 private:
+    void arrived(std::string_view bytes) override;
+
     RecordingUpstream& upstream_;
 };
 

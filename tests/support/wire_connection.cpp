@@ -109,6 +109,7 @@ bool WireConnection::fill() {
     char buffer[64 * 1024];
     auto n = recv(fd_, buffer, sizeof buffer, 0);
     if (n < 0) throw std::system_error(errno, std::generic_category(), "recv");
+    arrived({buffer, static_cast<std::size_t>(n)});
     input_.append(buffer, static_cast<std::size_t>(n));
     return n > 0;
 }

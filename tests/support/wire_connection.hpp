@@ -36,7 +36,7 @@ public:
     WireConnection(WireConnection&& other) noexcept
         : fd_(std::exchange(other.fd_, -1)), input_(std::move(other.input_)) {}
     WireConnection& operator=(WireConnection&&) = delete;
-    ~WireConnection() { close(); }
+    virtual ~WireConnection() { close(); }
 
     int fd() const { return fd_; }
 
@@ -65,6 +65,10 @@ public:
     void close();
     // The close to come sends RST instead of FIN.
     void resetOnClose();
+
+protected:
+    // Sees all bytes as they come, before anything is made of them.
+    virtual void arrived(std::string_view) {}
 
 private:
     // Reads more into input_; false at the peer's close.

@@ -94,6 +94,15 @@ typedef enum weir_slot {
     WEIR_SLOT_COUNT = 7
 } weir_slot;
 
+/* How the upstream call is made, off unless set. */
+typedef enum weir_option {
+    /* A GET that asks to switch protocols (Upgrade, RFC 9110 7.8) is passed on as such. After the upstream's 101 the
+     * exchange is a byte tunnel: no plugin sees what goes through; finished() tells its end. */
+    WEIR_OPTION_ALLOW_UPGRADE = 0,
+    /* The upstream gets the client's Host, not its own host:port. */
+    WEIR_OPTION_PRESERVE_HOST = 1
+} weir_option;
+
 /* ---- Upstreams. ---- */
 
 typedef struct weir_upstream {
@@ -290,6 +299,9 @@ struct weir_host {
     weir_operation (*sleep)(weir_exchange*, uint64_t ns);
     /* Runs work(arg) on a worker thread, once; until it is done, this frame and all outer ones are kept. */
     weir_operation (*offload)(weir_exchange*, void (*work)(void*), void* arg);
+
+    /* before the upstream call; WEIR_NOT_FOUND: this host does not know the option */
+    weir_status (*option_set)(weir_exchange*, weir_option, int32_t on);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */

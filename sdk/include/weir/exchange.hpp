@@ -158,6 +158,11 @@ public:
     int pickUpstream(weir_upstream_set* set, std::uint32_t balancer, const std::uint64_t* excluded = nullptr) {
         return detail::hostTable->upstream_pick(this, set, balancer, excluded);
     }
+    // A GET that asks to switch protocols (WebSocket) is passed on as such; without this it goes as a plain request.
+    // After the upstream's 101 the exchange is a byte tunnel that no plugin sees into; finished() tells its end.
+    void allowUpgrade(bool on = true) { detail::hostTable->option_set(this, WEIR_OPTION_ALLOW_UPGRADE, on); }
+    // The upstream gets the client's Host, not its own host:port.
+    void preserveHost(bool on = true) { detail::hostTable->option_set(this, WEIR_OPTION_PRESERVE_HOST, on); }
     Call callResult() const { return static_cast<Call>(detail::hostTable->call_result(self())); }
 
 private:

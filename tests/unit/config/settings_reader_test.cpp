@@ -16,6 +16,8 @@ using config::Settings;
 
 namespace {
 
+const std::string kHash(128, 'a');
+
 struct Sources {
     std::string file = {};  // YAML of what stands under `weir:`
     std::vector<Override> overrides = {};
@@ -59,13 +61,17 @@ TEST_CASE("without any source the settings are the documented defaults") {
     CHECK(settings.extPlugin.scheduleTime == 300s);
     CHECK(settings.upstream.connectTimeout == 3s);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Weir);
+    CHECK(settings.server.requestIdHeader.text == "X-Request-Id");
+    CHECK_FALSE(settings.server.trustRequestId);
+    CHECK(settings.server.traceparent == config::Traceparent::Start);
+    CHECK(settings.accessLog.format == config::AccessLogFormat::Off);
+    CHECK(settings.accessLog.file.empty());
 }
 
 TEST_CASE("a file sets what it names and leaves the rest") {
     Settings settings = good({R"(
 server: {address: 0.0.0.0, port: "8080", threads: auto, headerTimeout: 500, keepAliveTimeout: 1m}
 management: {port: 0, token: t0p}
-local: {sha512Key: ABC}
 data: {snapshot: state/data.json}
 extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay: 500ms, settleMs: 80}
 modules:
@@ -73,6 +79,7 @@ modules:
 upstream: {connectTimeout: 250ms, maxIdle: 0}
 compat: {errorStatus: shenyu}
 log: {level: debug, file: }
+accessLog: {format: json, file: ../log/access.log}
 )"});
     CHECK(settings.server.address == "0.0.0.0");
     CHECK(settings.server.port == 8080);
@@ -88,7 +95,6 @@ log: {level: debug, file: }
     CHECK(settings.extPlugin.scheduleTime == 1s);
     CHECK(settings.extPlugin.scheduleDelay == 500ms);
     CHECK(settings.extPlugin.settle == 80ms);
-    CHECK(settings.local.sha512Key.reveal() == "ABC");
     CHECK(settings.data.snapshot == "conf/state/data.json");
     CHECK(settings.modules.path == "/opt/weir/plugins");
     CHECK(settings.upstream.connectTimeout == 250ms);
@@ -96,6 +102,24 @@ log: {level: debug, file: }
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Shenyu);
     CHECK(settings.log.level == config::LogLevel::Debug);
     CHECK(settings.log.file.empty());
+    CHECK(settings.accessLog.format == config::AccessLogFormat::Json);
+    CHECK(settings.accessLog.file == "log/access.log");
+}
+
+TEST_CASE("the header of the request id is any name that is free, or none") {
+    for (const char* name : {"X-Request-Id", "x_trace", "Request~Id"}) {
+        CHECK(good({std::string("server: {requestIdHeader: ") + name + "}"}).server.requestIdHeader.text == name);
+    }
+    for (const char* none : {"server: {requestIdHeader: }", "server: {requestIdHeader: ''}"}) {
+        CHECK(good({none}).server.requestIdHeader.text.empty());
+    }
+    CHECK(good({"", {{"server.requestIdHeader", ""}}}).server.requestIdHeader.text.empty());
+    for (const char* wrong : {"X Id", "X-Id:", "X\r\nEvil", "Ä", "Host", "content-LENGTH", "Connection", "Cookie"}) {
+        INFO(wrong);
+        CHECK(has(error({std::string("server: {requestIdHeader: \"") + wrong + "\"}"}),
+                  "server.requestIdHeader: expected the name of a header that nothing else depends on, or nothing"));
+    }
+    CHECK(has(error({"server: {requestIdHeader: [X-Id]}"}), "got a list"));
 }
 
 TEST_CASE("the command line wins over the environment, the environment over the file") {
@@ -112,7 +136,7 @@ TEST_CASE("a variable may or may not separate the words of a name") {
         CHECK(good({"", {}, {{name, "7"}}}).extPlugin.scheduleTime == 7s);
     }
     CHECK(good({"", {}, {{"WEIR_EXT_PLUGIN_PATH", "ext"}}}).extPlugin.path == "ext");
-    CHECK(good({"", {}, {{"WEIR_LOCAL_SHA512_KEY", "ab"}}}).local.sha512Key.reveal() == "ab");
+    CHECK(good({"", {}, {{"WEIR_LOCAL_SHA512_KEY", kHash}}}).local.sha512Key.reveal() == kHash);
 }
 
 TEST_CASE("no two settings share a variable") {
@@ -120,6 +144,32 @@ TEST_CASE("no two settings share a variable") {
     for (const config::Setting& setting : config::settingsTable()) {
         INFO(setting.path);
         CHECK(variables.insert(setting.variable()).second);
+    }
+}
+
+TEST_CASE("settings that differ are named by their path") {
+    const Settings before = good({});
+    Settings after = before;
+    CHECK(config::changedSettings(before, after).empty());
+    after.server.port = 1;
+    after.management.token = config::Secret("t0p");
+    after.extPlugin.scheduleTime = 1s;
+    after.data.watch = false;
+    after.log.level = config::LogLevel::Debug;
+    CHECK(config::changedSettings(before, after) ==
+          std::vector<std::string_view>{"server.port", "management.token", "extPlugin.scheduleTime", "data.watch",
+                                        "log.level"});
+}
+
+TEST_CASE("the hash of the local key is 128 hex digits or none, and a message does not show what it is instead") {
+    const std::string expected = "local.sha512Key: expected 128 hex digits, or a map with either file or env";
+    CHECK(good({"local: {sha512Key: " + kHash + "}"}).local.sha512Key.reveal() == kHash);
+    CHECK(good({"local: {sha512Key: }"}).local.sha512Key.empty());
+    for (const std::string& wrong : {std::string("123456"), kHash.substr(1), kHash + "0", "g" + kHash.substr(1)}) {
+        INFO(wrong);
+        CHECK(error({"local: {sha512Key: '" + wrong + "'}"}) == "conf/weir.yaml:1:20: " + expected);
+        CHECK(error({"local: {sha512Key: {env: KEY}}", {}, {{"KEY", wrong}}}) == "conf/weir.yaml:1:20: " + expected);
+        CHECK(has(error({"", {{"local.sha512Key", wrong}}}), "--local.sha512Key: expected 128 hex digits"));
     }
 }
 
@@ -142,6 +192,10 @@ TEST_CASE("a wrong value is refused with its place and what was expected") {
         {"compat: {errorStatus: shenu}",
          "conf/weir.yaml:1:23: compat.errorStatus: expected weir or shenyu, got \"shenu\"; did you mean \"shenyu\"?"},
         {"log: {level: loud}", "conf/weir.yaml:1:14: log.level: expected error, warning, info or debug, got \"loud\""},
+        {"accessLog: {format: jsn}",
+         "conf/weir.yaml:1:21: accessLog.format: expected combined, json or off, got \"jsn\"; did you mean \"json\"?"},
+        {"server: {traceparent: sart}",
+         "conf/weir.yaml:1:23: server.traceparent: expected start or pass, got \"sart\"; did you mean \"start\"?"},
         {"server: 9195", "conf/weir.yaml:1:9: server: expected a map, got \"9195\""},
         {"- server", "conf/weir.yaml:1:1: weir: expected a map, got a list"},
     };
@@ -175,7 +229,7 @@ TEST_CASE("an unknown key is refused with the nearest one") {
         {{"server:\n  adress: x\n"}, "conf/weir.yaml:2:3: server: unknown key \"adress\"; did you mean \"address\"?"},
         {{"extplugin: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"extplugin\"; did you mean \"extPlugin\"?"},
         {{"colour: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"colour\"; expected one of server, management, "
-                           "local, extPlugin, modules, data, upstream, compat, log"},
+                           "local, extPlugin, modules, data, upstream, compat, log, accessLog"},
         {{"", {{"server.prot", "1"}}}, "--server.prot: no such setting; did you mean \"server.port\"?"},
         {{"", {{"weir.server.port", "1"}}}, "--weir.server.port: no such setting; did you mean \"server.port\"?"},
         {{"", {{"server", "1"}}}, "--server: no such setting"},
@@ -245,4 +299,6 @@ TEST_CASE("the help names every setting with its variable and default") {
     CHECK(has(help, "--server.threads=auto"));
     CHECK(has(help, "--extPlugin.scheduleTime=5m  (WEIR_EXT_PLUGIN_SCHEDULE_TIME)"));
     CHECK(has(help, "--compat.errorStatus=weir"));
+    CHECK(has(help, "--accessLog.format=off  (WEIR_ACCESS_LOG_FORMAT)\n      A line for each request, or none. Takes "
+                    "combined, json or off.\n"));
 }

@@ -40,6 +40,12 @@ TEST_CASE("the words of a command become verb, file and overrides") {
     CHECK(good({"plugin", "list"}).verb == Verb::PluginList);
     CHECK(good({"plugin", "list"}).file.empty());
     CHECK(good({"plugin", "list", "-c", "f"}).file == "f");
+    const Arguments running = good({"plugin", "list", "--url=http://a:1", "--token", "t", "-c", "f"});
+    CHECK(running.url == "http://a:1");
+    CHECK(running.file == "f");
+    REQUIRE(running.overrides.size() == 1);
+    CHECK(running.overrides[0].path == "management.token");
+    CHECK(running.overrides[0].text == "t");
 }
 
 TEST_CASE("a value is taken as it is, also when it looks like an option or is empty") {
@@ -77,6 +83,8 @@ TEST_CASE("help names the settings where they are taken") {
         CHECK_THAT(helpText(verb), Catch::Contains("--server.port=9195") && Catch::Contains("WEIR_SERVER_PORT") &&
                                        Catch::Contains("weir " + std::string(nameOf(verb))));
     }
+    CHECK_THAT(helpText(Verb::PluginList), Catch::Contains("--url") && Catch::Contains("WEIR_MANAGEMENT_TOKEN"));
+    CHECK(helpText(Verb::Run).find("--url") == std::string::npos);
     CHECK(helpText(Verb::Version).find("server.port") == std::string::npos);
     CHECK_THAT(helpText(Verb::None), Catch::Contains("weir run -c FILE") && Catch::Contains("weir plugin list"));
 }
@@ -109,6 +117,11 @@ TEST_CASE("what is wrong is named with what is near it") {
         {{"run", "-c", "f", "--daemon"}, "unknown option \"--daemon\""},
         {{"run", "-c", "f", "--"}, "unknown option \"--\""},
         {{"run", "-cf"}, "unknown option \"-cf\""},
+        {{"run", "-c", "f", "--url=http://a"}, "unknown option \"--url\""},
+        {{"plugin", "list", "--ulr=x"}, "unknown option \"--ulr\"; did you mean \"--url\"?"},
+        {{"plugin", "list", "--url"}, "--url needs a value behind it"},
+        {{"plugin", "list", "--url="}, "--url needs a URL"},
+        {{"plugin", "list", "--url=a", "--url=b"}, "--url is given twice"},
     };
     for (const Row& row : rows) CHECK(problem(row.words) == row.error);
 }

@@ -27,9 +27,12 @@ void fill(FakeControl& control) {
             control.store.put(rule);
         }
     }
-    data::MetaData metaData;
-    metaData.id = "m";
-    control.store.put(metaData);
+    for (const auto& [id, path] : {std::pair("m", "/a/b"), {"n", "/a/*"}, {"o", "/a/b"}, {"p", "/{x}"}, {"q", "/?"}}) {
+        data::MetaData metaData;
+        metaData.id = id;
+        metaData.path = path;
+        control.store.put(metaData);
+    }
     data::AppAuthData auth;
     auth.appKey = "k";
     auth.appSecret = config::Secret("s3cret");
@@ -59,7 +62,39 @@ TEST_CASE("the dumps are lists with one map, keyed as ShenYu's caches") {
     REQUIRE(rules.members().size() == 2);
     CHECK(rules.find("1")->items().size() == 2);
     CHECK(dump("/actuator/metadata").find("m")->find("id")->text() == "m");
+    const base::Value byPath = dump("/actuator/metadataCache");
+    REQUIRE(byPath.members().size() == 1);
+    CHECK(byPath.find("/a/b")->find("id")->text() == "m");
+    CHECK(base::toJson(dump("/actuator/selectorMatchCache")) == "{}");
+    CHECK(base::toJson(dump("/actuator/ruleMatchCache")) == "{}");
     CHECK(pages.answer({"GET", "/actuator/info"}, 1).body == R"({"app":{"name":"weir"}})");
+}
+
+TEST_CASE("data of a plugin that no module provides is marked and listed as waiting until the module is there") {
+    FakeStatus status;
+    FakeControl control;
+    fill(control);
+    const Pages pages(status, {}, true, &control);
+    const auto get = [&](std::string_view path) { return pages.answer({"GET", path}, 1).body; };
+    const auto waits = [&](std::string_view path) { return get(path).find("\"waiting\":true") != std::string::npos; };
+    const std::string row = R"({"interface":"Plugin","key":"a","module":"","version":"","state":"waiting"})";
+    const std::string other = R"({"interface":"Plugin","key":"b","module":"","version":"","state":"waiting"})";
+
+    status.found.push_back(pluginModule("b", 2, ModuleState::NotSelected));
+    for (const char* dump : {"/actuator/pluginData", "/actuator/selectorData", "/actuator/ruleData"}) CHECK(waits(dump));
+    CHECK_FALSE(waits("/actuator/metadata"));
+    CHECK_THAT(get("/plugins"), Catch::Contains(row) && Catch::Contains(other));
+    CHECK_THAT(get("/spi"), Catch::Contains(row) && Catch::Contains(other));
+    CHECK_THAT(get("/plugins/a"), Catch::Contains("\"code\":404") && Catch::Contains("waits"));
+
+    status.found.push_back(pluginModule("a", 1));
+    CHECK_FALSE(waits("/actuator/pluginData"));
+    CHECK_FALSE(waits("/actuator/selectorData"));
+    CHECK(waits("/actuator/ruleData"));  // those of b
+    CHECK_THAT(get("/plugins"), !Catch::Contains(row) && Catch::Contains(other));
+    status.found.push_back(pluginModule("b", 2));
+    CHECK_FALSE(waits("/actuator/ruleData"));
+    CHECK_THAT(get("/plugins"), !Catch::Contains("waiting"));
 }
 
 TEST_CASE("the pages of the data ask for the token off loopback, the local calls for their own key") {

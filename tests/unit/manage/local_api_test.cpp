@@ -201,6 +201,31 @@ TEST_CASE("app auth and metadata are saved and deleted") {
     CHECK(local.data().metadata.empty());
 }
 
+TEST_CASE("metadata is deleted by its id, or without one by path and rpcType") {
+    struct Row { const char* query; int status; std::vector<std::string> left; };
+    const Row rows[] = {
+        {"id=1&rpcType=other&path=/other", 200, {"2", "3"}},
+        {"id=9&rpcType=http&path=/a", 200, {"1", "2", "3"}},
+        {"id=&rpcType=http&path=%2Fa", 200, {"2", "3"}},
+        {"rpcType=grpc&path=/a", 200, {"1", "3"}},
+        {"rpcType=grpc&path=/b", 200, {"1", "2", "3"}},
+        {"rpcType=http", 400, {"1", "2", "3"}},
+        {"path=/a", 400, {"1", "2", "3"}},
+        {"id=", 400, {"1", "2", "3"}},
+    };
+    for (const Row& row : rows) {
+        INFO(row.query);
+        Local local;
+        local.send("/shenyu/meta/saveOrUpdate", R"({"id":"1","path":"/a","rpcType":"http"})");
+        local.send("/shenyu/meta/saveOrUpdate", R"({"id":"2","path":"/a","rpcType":"grpc"})");
+        local.send("/shenyu/meta/saveOrUpdate", R"({"id":"3","path":"/b","rpcType":"http"})");
+        CHECK(local.get("/shenyu/meta/delete?" + std::string(row.query)).status == row.status);
+        std::vector<std::string> left;
+        for (const data::MetaData& metaData : local.data().metadata) left.push_back(metaData.id);
+        CHECK(left == row.left);
+    }
+}
+
 TEST_CASE("what cannot be read or is refused changes nothing and says why") {
     struct Row { const char* method; const char* target; std::string body; int status; const char* message; };
     const Row rows[] = {

@@ -35,19 +35,22 @@ TEST_CASE("health is 200 while the gateway serves and 503 before and after") {
 
 TEST_CASE("/plugins lists the plugins, /spi everything that modules provide") {
     const std::string global = R"({"interface":"Plugin","key":"global","order":-1,"module":"global","version":"0.1.0",)"
-                               R"("state":"selected"})";
+                               R"("state":"active","file":"/m/global.so","generation":1,)"
+                               R"("since":"2026-11-30T00:00:00Z"})";
     FakeStatus status;
     CHECK(get(status, "/plugins").body == "[" + global + "]");
     CHECK(get(status, "/spi").body == R"([{"interface":"LoadBalancer","key":"hash","module":"load-balancer",)"
-                                      R"("version":"0.1.0","state":"selected"},)" + global + "]");
+                                      R"("version":"0.1.0","state":"active","file":"/m/load-balancer.so","generation":1,)"
+                                      R"("since":"2026-11-30T00:00:00Z"},)" + global + "]");
 }
 
 TEST_CASE("other paths are 404, other methods 405 with Allow") {
     FakeStatus status;
-    for (const char* target : {"/", "", "/actuator", "/actuator/health/", "/plugins/x", "http://a/plugins", "?"}) {
+    for (const char* target : {"/", "", "/actuator", "/actuator/health/", "/plugins/x", "/plugins/", "/plugins/global/x", "http://a/plugins", "?"}) {
         INFO(target);
         CHECK(get(status, target).status == 404);
     }
+    CHECK(Pages(status, {}, true).answer({"POST", "/plugins/global", ""}, 9196).status == 405);
     for (const char* method : {"POST", "PUT", "DELETE", "HEAD", "get"}) {
         INFO(method);
         PageReply reply = Pages(status, {}, true).answer({method, "/plugins", ""}, 9196);
@@ -68,7 +71,7 @@ TEST_CASE("off loopback nothing is read without the token") {
     const Pages pages(status, config::Secret("secret"), false);
     for (const Row& row : rows) {
         INFO(row.authorization);
-        for (const char* target : {"/actuator/health", "/plugins", "/spi"}) {
+        for (const char* target : {"/actuator/health", "/plugins", "/plugins/global", "/spi"}) {
             PageReply reply = pages.answer({"GET", target, row.authorization}, 9196);
             CHECK(reply.status == row.status);
             CHECK(reply.challenge.empty() == (row.status == 200));
