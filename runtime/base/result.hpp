@@ -29,12 +29,12 @@ struct Error {
     std::string text() const { return origin.empty() ? message : origin + ": " + message; }
 };
 
-// A value or the Error that stands in its place. Check before value(): reading the wrong side is our own bug.
-template <class T>
+// A value or the error that stands in its place. Check before value(): reading the wrong side is our own bug.
+template <class T, class E = Error>
 class [[nodiscard]] Result {
 public:
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+    Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}
 
     bool ok() const { return state_.index() == 0; }
     explicit operator bool() const { return ok(); }
@@ -47,27 +47,27 @@ public:
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
-    Error& error() & { WEIR_ASSERT(!ok()); return *std::get_if<1>(&state_); }
-    const Error& error() const& { WEIR_ASSERT(!ok()); return *std::get_if<1>(&state_); }
-    Error error() && { WEIR_ASSERT(!ok()); return std::move(*std::get_if<1>(&state_)); }
+    E& error() & { WEIR_ASSERT(!ok()); return *std::get_if<1>(&state_); }
+    const E& error() const& { WEIR_ASSERT(!ok()); return *std::get_if<1>(&state_); }
+    E error() && { WEIR_ASSERT(!ok()); return std::move(*std::get_if<1>(&state_)); }
 
 private:
-    std::variant<T, Error> state_;
+    std::variant<T, E> state_;
 };
 
-template <>
-class [[nodiscard]] Result<void> {
+template <class E>
+class [[nodiscard]] Result<void, E> {
 public:
     Result() = default;
-    Result(Error error) : error_(std::move(error)), failed_(true) {}
+    Result(E error) : error_(std::move(error)), failed_(true) {}
 
     bool ok() const { return !failed_; }
     explicit operator bool() const { return ok(); }
-    const Error& error() const& { WEIR_ASSERT(failed_); return error_; }
-    Error error() && { WEIR_ASSERT(failed_); return std::move(error_); }
+    const E& error() const& { WEIR_ASSERT(failed_); return error_; }
+    E error() && { WEIR_ASSERT(failed_); return std::move(error_); }
 
 private:
-    Error error_;
+    E error_{};
     bool failed_ = false;
 };
 
