@@ -1,10 +1,8 @@
 #include "base/arena.hpp"
 
-#include <new>
-
-#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
-#endif
+
+#include <new>
 
 namespace weir::base {
 
@@ -32,9 +30,7 @@ void* ChunkPool::take() {
 
 void ChunkPool::give(void* chunk) {
     --inUse_;
-#ifdef __SANITIZE_ADDRESS__
-    ASAN_UNPOISON_MEMORY_REGION(chunk, kChunkSize);  // modules poison the blocks they give back
-#endif
+    ASAN_UNPOISON_MEMORY_REGION(chunk, kChunkSize);  // modules poison the blocks they give back; else it does nothing
     if (kept_ == kKeep) return ::operator delete(chunk, kAlign);
     auto* free = static_cast<Free*>(chunk);
     free->next = free_;

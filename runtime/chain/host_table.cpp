@@ -1,18 +1,19 @@
 #include "chain/host_table.hpp"
 
-#include <chrono>
 #include <exception>
 #include <limits>
-#include <new>
 #include <type_traits>
 
 #include "base/log.hpp"
 #include "base/value.hpp"
 #include "chain/exchange.hpp"
+#include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
 #include "upstream/upstream_set.hpp"
 
 namespace weir::chain {
+
+using module::HostValues;
 
 namespace {
 
@@ -22,68 +23,13 @@ std::string_view view(weir_str text) {
 weir_str str(std::string_view text) { return {text.data(), text.size()}; }
 
 Exchange& exchangeOf(weir_exchange* raw) { return *static_cast<Exchange*>(raw); }
-const base::Value& valueOf(const weir_value* raw) {
-    static const base::Value null;
-    return raw ? *reinterpret_cast<const base::Value*>(raw) : null;
-}
-const weir_value* rawOf(const base::Value& value) { return reinterpret_cast<const weir_value*>(&value); }
 ControlServices& servicesOf(const weir_host* host) { return static_cast<const HostTable*>(host)->control; }
 
 // ---- any thread ----
 
 void log(weir_log_level level, weir_str text) { base::log(level, view(text)); }
 
-void* allocate(std::size_t size) {
-    return ::operator new(size, std::align_val_t{WEIR_ARENA_ALIGN}, std::nothrow);
-}
-void release(void* block, std::size_t) { ::operator delete(block, std::align_val_t{WEIR_ARENA_ALIGN}); }
-
-std::uint64_t nowNs() {
-    const auto since = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(since / std::chrono::nanoseconds(1));
-}
-
-// ---- values ----
-
-weir_kind valueKind(const weir_value* raw) {
-    const base::Value& value = valueOf(raw);
-    if (value.isNull()) return WEIR_NULL;
-    switch (value.kind()) {
-        case base::Value::Kind::Scalar: return WEIR_SCALAR;
-        case base::Value::Kind::Array: return WEIR_ARRAY;
-        case base::Value::Kind::Object: return WEIR_OBJECT;
-        case base::Value::Kind::Null: break;
-    }
-    return WEIR_NULL;
-}
-std::size_t valueSize(const weir_value* raw) {
-    const base::Value& value = valueOf(raw);
-    return value.isArray() ? value.items().size() : value.members().size();
-}
-const weir_value* valueAt(const weir_value* raw, std::size_t index) {
-    const base::Value& value = valueOf(raw);
-    if (value.isArray()) return index < value.items().size() ? rawOf(value.items()[index]) : nullptr;
-    return index < value.members().size() ? rawOf(value.members()[index].value) : nullptr;
-}
-weir_str valueKeyAt(const weir_value* raw, std::size_t index) {
-    const base::Value& value = valueOf(raw);
-    return index < value.members().size() ? str(value.members()[index].key) : weir_str{nullptr, 0};
-}
-const weir_value* valueGet(const weir_value* raw, weir_str key) {
-    const base::Value* found = valueOf(raw).find(view(key));
-    return found && !found->isNull() ? rawOf(*found) : nullptr;
-}
-weir_str valueText(const weir_value* raw) { return str(valueOf(raw).text()); }
-
-template <class T, class Out>
-std::int32_t store(const std::optional<T>& value, Out* out) {
-    if (!value) return 0;
-    *out = static_cast<Out>(*value);
-    return 1;
-}
-std::int32_t valueBool(const weir_value* raw, std::int32_t* out) { return store(valueOf(raw).toBool(), out); }
-std::int32_t valueInt(const weir_value* raw, std::int64_t* out) { return store(valueOf(raw).toInt(), out); }
-std::int32_t valueDouble(const weir_value* raw, double* out) { return store(valueOf(raw).toDouble(), out); }
+// ---- what prepare says of a value ----
 
 void errorSet(weir_error* error, weir_str path, weir_str text) {
     error->path = view(path);
@@ -298,18 +244,18 @@ HostTable::HostTable(ControlServices& services)
           .probing = 0,
           .reserved = 0,
           .log = guarded<&chain::log>,
-          .allocate = &chain::allocate,
-          .release = &chain::release,
-          .now_ns = &nowNs,
-          .value_kind = &valueKind,
-          .value_size = &valueSize,
-          .value_at = &valueAt,
-          .value_key_at = &valueKeyAt,
-          .value_get = &valueGet,
-          .value_text = &valueText,
-          .value_bool = &valueBool,
-          .value_int = &valueInt,
-          .value_double = &valueDouble,
+          .allocate = &HostValues::allocate,
+          .release = &HostValues::release,
+          .now_ns = &HostValues::nowNs,
+          .value_kind = &HostValues::kind,
+          .value_size = &HostValues::size,
+          .value_at = &HostValues::at,
+          .value_key_at = &HostValues::keyAt,
+          .value_get = &HostValues::get,
+          .value_text = &HostValues::text,
+          .value_bool = &HostValues::toBool,
+          .value_int = &HostValues::toInt,
+          .value_double = &HostValues::toDouble,
           .error_set = guarded<&errorSet>,
           .unknown_key = guarded<&unknownKey>,
           .attribute_id = guarded<&attributeId>,

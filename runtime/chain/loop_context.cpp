@@ -18,8 +18,9 @@ void LoopContext::switchTo(std::shared_ptr<const Snapshot> snapshot) {
     SnapshotPin* old = current_;
     current_ = new SnapshotPin{std::move(snapshot)};
     if (!old) return;
-    old->retired = true;
-    if (old->users == 0) release(*old);
+    if (old->users == 0) return release(*old);
+    old->retiredMs = events.nowMs();
+    retired_.push_back(old);
 }
 
 SnapshotPin& LoopContext::pin() {
@@ -29,7 +30,9 @@ SnapshotPin& LoopContext::pin() {
 }
 
 void LoopContext::unpin(SnapshotPin& pin) {
-    if (--pin.users == 0 && pin.retired) release(pin);
+    if (--pin.users != 0 || &pin == current_) return;
+    std::erase(retired_, &pin);
+    release(pin);
 }
 
 void LoopContext::release(SnapshotPin& pin) {

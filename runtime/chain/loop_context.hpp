@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/arena.hpp"
 #include "chain/snapshot.hpp"
@@ -35,12 +36,15 @@ public:
     SnapshotPin& pin();             // counts the caller as a user of the current snapshot
     void unpin(SnapshotPin& pin);
     weir_operation nextOperation() { return ++lastOperation_; }
+    // Pins of snapshots that are not in force any more and still used.
+    const std::vector<SnapshotPin*>& retired() const { return retired_; }
 
 private:
     void release(SnapshotPin& pin);
 
     std::function<void(std::shared_ptr<const Snapshot>)> giveBack_;
     SnapshotPin* current_ = nullptr;
+    std::vector<SnapshotPin*> retired_;
     weir_operation lastOperation_ = 0;
 };
 

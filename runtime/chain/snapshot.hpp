@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,7 @@ struct ChainEntry {
     bool unmatchedError = false;  // nothing matches: answer -107 or -102 instead of going on
     void* config = nullptr;       // handle of PluginData.config
     const match::PluginMatcher* matcher = nullptr;  // null: no selector at all
+    std::atomic<std::uint64_t>* failures = nullptr;  // of the plugin's generation; counted when it fails a request
     std::string key;
     std::string noSelector;       // message of -107
     std::string noRule;           // message of -102
@@ -41,7 +43,7 @@ struct Snapshot {
 struct SnapshotPin {
     std::shared_ptr<const Snapshot> snapshot;
     std::size_t users = 0;
-    bool retired = false;
+    std::uint64_t retiredMs = 0;  // loop time; 0: in force
 };
 
 }  // namespace weir::chain

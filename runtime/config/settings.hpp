@@ -35,6 +35,15 @@ struct Token {
     bool operator==(const Token&) const = default;
 };
 using TokenList = std::vector<std::string>;
+// Each relative to the file that named it, as single paths are.
+using PathList = std::vector<std::filesystem::path>;
+
+// An extension that serves a core module's key instead of it.
+struct Replacement {
+    std::string interface, key, module;
+    bool operator==(const Replacement&) const = default;
+};
+using ReplaceList = std::vector<Replacement>;
 
 enum class AccessLogFormat { Off, Combined, Json };
 enum class ErrorStatus { Weir, Shenyu };
@@ -94,6 +103,22 @@ struct Settings {
         std::chrono::milliseconds scheduleTime{300000};
         std::chrono::milliseconds scheduleDelay{30000};
         std::chrono::milliseconds settle{500};  // `settleMs`: a file that stayed as it was so long is taken as whole
+        std::chrono::milliseconds probeTimeout{10000};   // of a module's trial run in a process of its own
+        std::chrono::milliseconds createTimeout{10000};  // of loading a module and creating its plugins here
+        std::filesystem::path staging;  // where modules are copied to before they are mapped; empty: chosen at start
+        std::filesystem::path ledger;   // of the modules being loaded; empty: `.weir-ledger` in the drop directory
+        TokenList required;             // ids of modules without which the gateway is not ready
+        ReplaceList replace;            // core keys that an extension may have
+        std::size_t residentLimit = 8;  // dead generations of a module that may stay in memory
+        std::size_t rollbackErrors = 10;  // of a new generation's own, within the time below; 0: never
+        std::chrono::milliseconds rollbackWindow{60000};
+        TokenList libraries;            // that modules may need beside the C and C++ runtimes, as in DT_NEEDED
+        bool upload = false;            // whether calls may bring modules (`pluginJar`)
+        // With none of them every module is trusted; else it must be listed, or signed with one of the keys.
+        struct Trust {
+            TokenList sha256;  // of module files, in hex
+            PathList keys;     // PEM files of Ed25519 public keys
+        } trust;
     } extPlugin;
 
     struct Modules {

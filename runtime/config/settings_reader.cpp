@@ -225,6 +225,19 @@ private:
         return std::nullopt;
     }
 
+    // A text is one path: commas may be part of it.
+    std::optional<std::string> readInto(PathList* out, const Setting& setting, const Value& value) const {
+        out->clear();
+        if (value.isNull() || (value.isScalar() && value.text().empty())) return std::nullopt;
+        if (!value.isArray() && !value.isScalar()) return complaint(setting, value);
+        const std::vector<Value> one = {value};
+        for (const Value& item : value.isArray() ? value.items() : one) {
+            if (!item.isScalar() || item.isNull() || item.text().empty()) return complaint(setting, item);
+            out->push_back((directory_ / item.text()).lexically_normal());
+        }
+        return std::nullopt;
+    }
+
     static std::optional<std::string> readInto(HeaderName* out, const Setting& setting, const Value& value) {
         if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
         if (!value.isScalar() || !isFreeHeaderName(value.text())) return complaint(setting, value);
@@ -236,6 +249,33 @@ private:
         if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
         if (!value.isScalar() || !isToken(value.text())) return complaint(setting, value);
         out->text = value.text();
+        return std::nullopt;
+    }
+
+    static std::optional<std::string> readInto(ReplaceList* out, const Setting& setting, const Value& value) {
+        out->clear();
+        if (value.isNull() || (value.isScalar() && value.text().empty())) return std::nullopt;
+        if (value.isScalar()) {
+            for (std::string_view rest = value.text(); !rest.empty();) {
+                const std::string_view each = rest.substr(0, rest.find(','));
+                rest = each.size() < rest.size() ? rest.substr(each.size() + 1) : std::string_view();
+                const std::size_t equals = each.find('=');
+                if (equals == each.npos || !isToken(each.substr(0, equals)) || !isToken(each.substr(equals + 1)))
+                    return complaint(setting, value);
+                out->push_back({"Plugin", std::string(each.substr(0, equals)), std::string(each.substr(equals + 1))});
+            }
+            return std::nullopt;
+        }
+        if (!value.isArray()) return complaint(setting, value);
+        for (const Value& item : value.items()) {
+            const Value* interface = item.isObject() ? item.find("interface") : nullptr;
+            const Value* key = item.isObject() ? item.find("key") : nullptr;
+            const Value* module = item.isObject() ? item.find("module") : nullptr;
+            const bool whole = key && module && isToken(key->text()) && isToken(module->text());
+            const bool plugin = !interface || interface->text() == "Plugin" || interface->text() == "PluginDataHandler";
+            if (!whole || !plugin || item.members().size() > 3) return complaint(setting, item);
+            out->push_back({interface ? interface->text() : "Plugin", key->text(), module->text()});
+        }
         return std::nullopt;
     }
 

@@ -82,6 +82,33 @@ constexpr Setting kSettings[] = {
      "Time before the first periodic scan.", 0, 365 * kDay, kSecond},
     {"extPlugin.settleMs", [](S& s) -> Target { return &s.extPlugin.settle; },
      "How long a module file must stay as it is to be taken as whole.", 0, kDay},
+    {"extPlugin.probeTimeout", [](S& s) -> Target { return &s.extPlugin.probeTimeout; },
+     "Time for a module's trial run in a process of its own.", 100, kDay, kSecond},
+    {"extPlugin.createTimeout", [](S& s) -> Target { return &s.extPlugin.createTimeout; },
+     "Time for loading a module and creating its plugins.", 100, kDay, kSecond},
+    {"extPlugin.staging", [](S& s) -> Target { return &s.extPlugin.staging; },
+     "Directory for the private copies that are mapped; none: $XDG_RUNTIME_DIR, /tmp or /var/tmp."},
+    {"extPlugin.ledger", [](S& s) -> Target { return &s.extPlugin.ledger; },
+     "File that says which modules were being loaded when a gateway died; none: .weir-ledger in extPlugin.path."},
+    {"extPlugin.libraries", [](S& s) -> Target { return &s.extPlugin.libraries; },
+     "Shared libraries that modules may need beside the C and C++ runtimes, such as libz.so.1."},
+    {"extPlugin.upload", [](S& s) -> Target { return &s.extPlugin.upload; },
+     "Whether a call may bring a module in the field pluginJar of plugin data."},
+    {"extPlugin.trust.sha256", [](S& s) -> Target { return &s.extPlugin.trust.sha256; },
+     "SHA-256, in hex, of the module files that may be loaded."},
+    {"extPlugin.trust.keys", [](S& s) -> Target { return &s.extPlugin.trust.keys; },
+     "PEM files of Ed25519 public keys; a module is loaded when its .sig beside it is of one of them."},
+
+    {"extPlugin.required", [](S& s) -> Target { return &s.extPlugin.required; },
+     "Ids of modules without which the gateway is not ready."},
+    {"extPlugin.replace", [](S& s) -> Target { return &s.extPlugin.replace; },
+     "Keys of core modules that an extension may have instead."},
+    {"extPlugin.residentLimit", [](S& s) -> Target { return &s.extPlugin.residentLimit; },
+     "Replaced generations of a module that may stay in memory, where its code can not be unloaded.", 0, 1000},
+    {"extPlugin.rollbackErrors", [](S& s) -> Target { return &s.extPlugin.rollbackErrors; },
+     "Requests that a new generation may fail by its own errors before it is rolled back; 0: any number.", 0, kMany},
+    {"extPlugin.rollbackWindow", [](S& s) -> Target { return &s.extPlugin.rollbackWindow; },
+     "How long after it came they are counted.", 0, kDay},
 
     {"modules.path", [](S& s) -> Target { return &s.modules.path; }, "Directory of the core modules."},
     {"modules.spi", [](S& s) -> Target { return &s.modules.spi; }, "Directory of the SPI index files."},
@@ -174,6 +201,8 @@ struct ValueText {
     std::string operator()(const HeaderName* name) const { return name->text; }
     std::string operator()(const Token* token) const { return token->text; }
     std::string operator()(const TokenList*) const { return ""; }
+    std::string operator()(const ReplaceList*) const { return ""; }
+    std::string operator()(const PathList*) const { return ""; }
     template <class Enum>
     std::string operator()(const Enum* value) const {
         for (const Named<Enum>& row : namesOf<Enum>()) {
@@ -208,7 +237,11 @@ struct ExpectedText {
         return "the name of a header that nothing else depends on, or nothing";
     }
     std::string operator()(const Token*) const { return "a token (RFC 9110 5.6.2), or nothing"; }
+    std::string operator()(const ReplaceList*) const {
+        return "a list of {interface: Plugin, key: KEY, module: ID}, or KEY=ID separated by commas";
+    }
     std::string operator()(const TokenList*) const { return "tokens (RFC 9110 5.6.2), as a list or separated by commas"; }
+    std::string operator()(const PathList*) const { return "paths, as a list or one alone"; }
     template <class Enum>
     std::string operator()(const Enum*) const { return alternatives<Enum>(); }
 };

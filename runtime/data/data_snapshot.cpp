@@ -1,9 +1,5 @@
 #include "data/data_snapshot.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <ctime>
@@ -11,6 +7,7 @@
 #include <system_error>
 
 #include "base/digest.hpp"
+#include "base/replace_file.hpp"
 #include "config/messages.hpp"
 #include "config/text_file.hpp"
 #include "data/record_reader.hpp"
@@ -58,45 +55,6 @@ std::string toText(const std::vector<SavedChange>& changes) {
 
 base::Error failed(const fs::path& file, const std::string& what, int number) {
     return {base::ErrorCode::Io, file.string(), what + ": " + std::generic_category().message(number)};
-}
-
-// A descriptor that is closed at the end.
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    int fd() const { return fd_; }
-
-private:
-    int fd_;
-};
-
-bool writeAll(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
-Result<void> writeNew(const fs::path& file, std::string_view text) {
-    // One that a crash left behind may have another mode.
-    if (::unlink(file.c_str()) != 0 && errno != ENOENT) return failed(file, "cannot be removed", errno);
-    const Descriptor out(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (out.fd() < 0) return failed(file, "cannot be written", errno);
-    if (!writeAll(out.fd(), text) || ::fsync(out.fd()) != 0) {
-        const int number = errno;
-        ::unlink(file.c_str());
-        return failed(file, "cannot be written", number);
-    }
-    return {};
 }
 
 // Reads what toText wrote; its errors mean that the file is damaged.
@@ -189,14 +147,7 @@ Result<std::string> setAside(const fs::path& file) {
 }  // namespace
 
 Result<void> saveSnapshot(const fs::path& file, const std::vector<SavedChange>& changes) {
-    const fs::path fresh = file.string() + ".new";
-    auto written = writeNew(fresh, toText(changes));
-    if (!written) return written;
-    if (::rename(fresh.c_str(), file.c_str()) != 0) return failed(file, "cannot be replaced", errno);
-    const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.fd() < 0 || ::fsync(opened.fd()) != 0) return failed(directory, "cannot be synchronised", errno);
-    return {};
+    return base::replaceFile(file, toText(changes), 0600);
 }
 
 Result<std::vector<SavedChange>> loadSnapshot(const fs::path& file, std::vector<std::string>& warnings) {

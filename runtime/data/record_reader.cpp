@@ -84,9 +84,8 @@ base::Result<PluginData> RecordReader::readPlugin(const Value& tree) {
     });
     if (problem) return std::move(*problem);
     const Value* jar = tree.find("pluginJar");
-    if (jar && !jar->isNull() && !jar->text().empty()) {
-        warn(jar->mark(), "plugin.pluginJar is not taken: Weir loads shared objects, not Java archives");
-    }
+    if (jar && !jar->isNull() && !jar->text().empty() && mode_ == Mode::Strict)
+        warn(jar->mark(), "plugin.pluginJar is taken from calls only");
     return plugin;
 }
 

@@ -22,19 +22,29 @@ struct VerbRow {
 };
 
 constexpr VerbRow kVerbs[] = {
-    {Verb::Run, "run", "weir run -c FILE [--SETTING=VALUE ...]",
+    {Verb::Run, "run", "weir run -c FILE [--no-ext-plugins] [--SETTING=VALUE ...]",
      "Runs the gateway in the foreground. SIGTERM, SIGINT and SIGQUIT let what runs end, a second one ends at once;\n"
-     "SIGUSR1 opens the log file again.\n"},
+     "SIGHUP takes changed data over, SIGUSR1 opens the log files again. --no-ext-plugins leaves the directory of\n"
+     "extension modules alone, short for --extPlugin.enabled=false.\n"},
     {Verb::Check, "check", "weir check -c FILE [--SETTING=VALUE ...]",
      "Does all that `weir run` does before it opens a port, says what is wrong, and ends: 0 good, 78 not.\n"},
     {Verb::PluginList, "plugin list", "weir plugin list [-c FILE] [--url URL [--token TOKEN]] [--SETTING=VALUE ...]",
      "Lists what the modules provide, and which module serves each key. No module is loaded.\n"
      "With --url it asks the management port of a running gateway for what is so now.\n"},
+    {Verb::PluginCheck, "plugin check", "weir plugin check MODULE.so [-c FILE] [--SETTING=VALUE ...]",
+     "Does all that a running gateway does with a module before it loads it: the checks of the file, of who may write to\n"
+     "it and who signed it, and a trial run in a process of its own, with the data of the configuration file if one is\n"
+     "given. Ends: 0 good, 65 refused.\n"},
+    {Verb::PluginWhy, "plugin why", "weir plugin why MODULE.so [-c FILE] [--SETTING=VALUE ...]",
+     "Says what a module provides and needs, whether it would be taken here, and if not, why and what to do.\n"},
+    {Verb::PluginInstall, "plugin install", "weir plugin install MODULE.so [-c FILE] [--SETTING=VALUE ...]",
+     "Checks a module as `weir plugin check` and puts it into the directory of extension modules, where a running\n"
+     "gateway takes it: no half-written file is ever seen. Ends: 0 good, 65 refused.\n"},
     {Verb::Version, "version", "weir version", "Prints the version of weir and of what it was built with.\n"},
 };
 
 constexpr std::string_view kExitCodes =
-    "\nExit codes: 0 good, 64 wrong usage, 69 an address cannot be used, 70 internal error, 78 wrong configuration.\n";
+    "\nExit codes: 0 good, 64 wrong usage, 65 a module is refused, 69 an address cannot be used, 70 internal error, 78 wrong configuration.\n";
 
 constexpr std::string_view kUrlHelp =
     "\n  --url URL\n      Of a running gateway's management port, like http://127.0.0.1:9196.\n"
@@ -69,6 +79,8 @@ public:
         auto done = parseVerb();
         while (done && !arguments_.help && !words_.empty()) done = parseOption(take());
         if (!done) return done.error();
+        if (takesModule() && !arguments_.help && arguments_.module.empty())
+            return wrong(std::string(nameOf(arguments_.verb)) + " needs a module's file behind it");
         const bool needsFile = arguments_.verb == Verb::Run || arguments_.verb == Verb::Check;
         if (needsFile && !arguments_.help && arguments_.file.empty()) {
             return wrong(std::string(nameOf(arguments_.verb)) + " needs a configuration file: -c FILE");
@@ -105,18 +117,26 @@ private:
     Result<void> parsePluginVerb() {
         arguments_.verb = Verb::Plugin;
         if (takeHelp()) return {};
-        if (words_.empty()) return wrong("plugin expects list behind it");
-        const std::string_view word = take();
-        if (word != "list") {
-            return wrong("unknown verb " + base::jsonQuote("plugin " + std::string(word)) + "; expected plugin list");
+        if (words_.empty()) return wrong("plugin expects list, check, why or install behind it");
+        const std::string name = "plugin " + std::string(take());
+        for (const VerbRow& row : kVerbs) {
+            if (name == row.name) return arguments_.verb = row.verb, Result<void>();
         }
-        arguments_.verb = Verb::PluginList;
-        return {};
+        return wrong("unknown verb " + base::jsonQuote(name) + "; expected plugin list, check, why or install");
     }
 
     Result<void> parseOption(std::string_view word) {
         if (word == "-h" || word == "--help") return arguments_.help = true, Result<void>();
-        if (!word.starts_with("-")) return unexpected(word);
+        if (!word.starts_with("-")) {
+            if (!takesModule() || !arguments_.module.empty()) return unexpected(word);
+            arguments_.module = word;
+            return {};
+        }
+        const bool runs = arguments_.verb == Verb::Run || arguments_.verb == Verb::Check;
+        if (runs && word == "--no-ext-plugins") {
+            arguments_.overrides.push_back({"extPlugin.enabled", "false"});
+            return {};
+        }
         const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
         const std::string_view name = word.substr(0, equals);
         const bool file = takesSettings() && (name == "-c" || name == "--config");
@@ -143,6 +163,10 @@ private:
         return {};
     }
 
+    bool takesModule() const {
+        return arguments_.verb == Verb::PluginCheck || arguments_.verb == Verb::PluginWhy ||
+               arguments_.verb == Verb::PluginInstall;
+    }
     bool takesSettings() const { return arguments_.verb != Verb::Version; }
 
     static bool isSetting(std::string_view option) {
@@ -159,6 +183,7 @@ private:
         std::vector<std::string> known = {"--help"};
         if (takesSettings()) {
             known.emplace_back("--config");
+            if (arguments_.verb == Verb::Run) known.emplace_back("--no-ext-plugins");
             if (arguments_.verb == Verb::PluginList) known.insert(known.end(), {"--url", "--token"});
             for (const std::string& path : settingPaths()) known.push_back("--" + path);
         }

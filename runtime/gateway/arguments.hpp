@@ -11,7 +11,7 @@
 
 namespace weir::gateway {
 
-enum class Verb { None, Run, Check, Plugin, PluginList, Version };
+enum class Verb { None, Run, Check, Plugin, PluginList, PluginCheck, PluginWhy, PluginInstall, Version };
 
 // What the command line asks for. Poco's own option processor never sees it: it would refuse `--server.port=0`, accept
 // prefixes and add --daemon.
@@ -19,6 +19,7 @@ struct Arguments {
     Verb verb = Verb::None;
     bool help = false;           // nothing else counts then
     std::filesystem::path file;  // empty: none given
+    std::filesystem::path module;  // that plugin check, why and install are about
     std::string url;             // of a running gateway's management port; empty: none given
     std::vector<config::Override> overrides;
 };

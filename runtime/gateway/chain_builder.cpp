@@ -93,6 +93,7 @@ public:
         entry.table = &owner_->instance->table();
         entry.plugin = owner_->instance->plugin();
         entry.key = provided.key;
+        entry.failures = &owner_->instance->failures();
         for (const std::string& type : provided.rpcTypes) entry.rpcTypes |= chain::rpcBit(type);
         entry.matches = provided.matching == module::Matching::Rule;
         entry.unmatchedError = provided.unmatched == module::Unmatched::Error;

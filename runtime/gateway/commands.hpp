@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "data/configuration.hpp"
 #include "gateway/arguments.hpp"
 
 // The verbs of `weir`. Each prints what it has to say and returns the exit code, one of sysexits.h. Main thread, before
@@ -12,6 +13,12 @@ namespace weir::gateway {
 int runCommand(const Arguments& arguments);
 int checkCommand(const Arguments& arguments);
 int pluginListCommand(const Arguments& arguments);
+int pluginCheckCommand(const Arguments& arguments);
+int pluginWhyCommand(const Arguments& arguments);
+int pluginInstallCommand(const Arguments& arguments);
+
+// Settings and data of -c, or the defaults without it; warnings are logged.
+base::Result<data::Configuration> readConfiguration(const Arguments& arguments);
 int versionCommand();
 
 // "weir: TEXT" to standard error; returns `exitCode`.

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "data/data_snapshot.hpp"
+#include "gateway/probe_data.hpp"
 
 namespace weir::gateway {
 
@@ -41,6 +42,13 @@ std::vector<manage::ModuleStatus> describe(const module::ModuleCatalog& catalog)
         modules.push_back(std::move(status));
     }
     return modules;
+}
+
+// The extension that may have the key instead; empty: none.
+std::string replacementFor(const module::Provided& provided, const config::ReplaceList& replace) {
+    for (const config::Replacement& each : replace)
+        if (each.interface == provided.interface && each.key == provided.key) return each.module;
+    return {};
 }
 
 fs::path extensionDirectory(const fs::path& program) {
@@ -105,14 +113,22 @@ base::Result<void> ControlPlane::loadCore(const config::Settings& settings) {
     const ModulePaths paths(settings);
     const module::ModuleCatalog catalog = module::ModuleCatalog::scan(paths.modules, paths.spi);
     if (!catalog.problems().empty()) return catalog.problems().front();
-    auto staging = module::StagingDirectory::create();
+    auto staging = module::StagingDirectory::create(settings.extPlugin.staging);
     if (!staging.ok()) return std::move(staging).error();
     staging_ = std::move(staging).value();
-    extensions_ = std::make_unique<ExtModules>(paths.extensions, settings.extPlugin.settle, *staging_, host_);
+    if (!staging_->warning().empty()) warnings_.push_back(staging_->warning());
+    const config::Settings::ExtPlugin& ext = settings.extPlugin;
+    if (!ext.enabled) ledger_ = module::LoadLedger::open({});
+    else ledger_ = module::LoadLedger::open(ext.ledger.empty() ? module::LoadLedger::defaultPath(paths.extensions) : ext.ledger);
+    for (const module::LoadLedger::SetAside& suspect : ledger_->suspects())
+        warnings_.push_back("extPlugin: the module with SHA-256 " + suspect.hash + " is set aside: " + suspect.reason);
+    extensions_ = std::make_unique<ExtModules>(
+        ExtModules::Limits{static_cast<std::size_t>(ext.residentLimit), ext.rollbackErrors, ext.rollbackWindow}, *ledger_);
     coreModules_ = describe(catalog);
     for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
         if (entry.state == module::ModuleCatalog::State::Selected)
-            extensions_->reserve(entry.provided->interface, entry.provided->key, entry.module->manifest.id);
+            extensions_->reserve(entry.provided->interface, entry.provided->key, entry.module->manifest.id,
+                                 replacementFor(*entry.provided, ext.replace));
     }
     return loadSelected(catalog);
 }
@@ -123,7 +139,7 @@ base::Result<void> ControlPlane::loadSelected(const module::ModuleCatalog& catal
         auto& slot = loaded[found.manifest.id];
         if (slot) return slot;
         auto made = module::LoadedModule::load(found.file, *staging_);
-        if (!made.ok()) return std::move(made).error();
+        if (!made.ok()) return made.error().error(found.file.string());
         slot = std::move(made).value();
         return slot;
     };
@@ -165,7 +181,11 @@ base::Result<void> ControlPlane::take(const module::Provided& provided,
 
 base::Result<BuiltChain> ControlPlane::build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
                                              const data::DataSet& data) const {
-    std::vector<std::shared_ptr<PluginInstance>> plugins = core_;
+    std::vector<std::shared_ptr<PluginInstance>> plugins;
+    for (const std::shared_ptr<PluginInstance>& core : core_) {
+        const auto sameKey = [&](const auto& each) { return each->provided().key == core->provided().key; };
+        if (std::none_of(extensions.begin(), extensions.end(), sameKey)) plugins.push_back(core);  // extPlugin.replace
+    }
     plugins.insert(plugins.end(), extensions.begin(), extensions.end());
     const std::uint64_t version = current_.snapshot ? current_.snapshot->version + 1 : 1;
     return buildChain(plugins, data, version, &current_);
@@ -177,30 +197,71 @@ void ControlPlane::use(BuiltChain built) {
     built.warnings.clear();
     // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
     const BuiltChain before = std::exchange(current_, std::move(built));
+    extensions_->setSnapshot(current_.snapshot->version);
     refreshModules();  // first: who sees a plugin at work must find it in the list
     if (publish_) publish_(current_.snapshot);
 }
 
-bool ControlPlane::scan() {
-    std::optional<BuiltChain> accepted;  // with the last list that was accepted
-    const auto accept = [&](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
+// ---- Extension modules ----
+
+base::Result<Admission, module::Refusal> ControlPlane::admit(const fs::path& file, const module::Manifest& manifest,
+                                                             const std::string& sha256, bool rollingBack) const {
+    if (auto refusal = extensions_->admit(file, manifest, sha256, rollingBack)) return std::move(*refusal);
+    std::set<std::string> plugins;
+    for (const module::Provided& provided : manifest.provides) plugins.insert(provided.key);
+    return Admission{probeData(plugins, store_->data()), balancerNames()};
+}
+
+std::vector<std::string> ControlPlane::balancerNames() const {
+    std::vector<std::string> names;
+    for (const upstream::BalancerRegistry::Balancer& balancer : services_.balancers.all()) names.push_back(balancer.key);
+    return names;
+}
+
+// Builds the chain to find out whether it can be built, and keeps what it built.
+ExtModules::Try ControlPlane::accepting(std::optional<BuiltChain>& accepted) const {
+    return [this, &accepted](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
         auto built = build(extensions, store_->data());
         if (!built.ok()) return std::move(built).error();
         accepted = std::move(built).value();
         return {};
     };
-    const ExtModules::Scanned scanned = extensions_->scan(accept);
-    if (scanned.changed) {
-        // Removals come first in a scan and are not asked about: what was accepted after them stands as it is.
-        auto built = accepted ? base::Result<BuiltChain>(std::move(*accepted))
-                              : build(extensions_->plugins(), store_->data());
-        if (built.ok()) use(std::move(built).value());
-        else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
-        tellHandlers();
-    } else {
-        refreshModules();
-    }
-    return scanned.unsettled;
+}
+
+// `accepted`: the chain of the extensions as they are now, if one was built.
+void ControlPlane::useExtensions(std::optional<BuiltChain> accepted) {
+    auto built = accepted ? base::Result<BuiltChain>(std::move(*accepted))
+                          : build(extensions_->plugins(), store_->data());
+    if (built.ok()) use(std::move(built).value());
+    else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
+    tellHandlers();
+}
+
+void ControlPlane::apply(FoundModules found) {
+    std::optional<BuiltChain> accepted;
+    // Removals come first and are not asked about: what was accepted after them stands as it is.
+    if (extensions_->apply(std::move(found), accepting(accepted))) useExtensions(std::move(accepted));
+    else refreshModules();
+}
+
+base::Result<void> ControlPlane::disable(const std::string& id) {
+    auto changed = extensions_->disable(id);
+    if (!changed.ok()) return std::move(changed).error();
+    if (*changed) useExtensions({});
+    return {};
+}
+
+base::Result<void> ControlPlane::rollBack(PreparedModule prepared, const std::string& reason) {
+    std::optional<BuiltChain> accepted;
+    if (auto done = extensions_->rollBack(std::move(prepared), reason, accepting(accepted)); !done.ok()) return done;
+    useExtensions(std::move(accepted));
+    return {};
+}
+
+base::Result<void> ControlPlane::withdraw(const std::string& id, const std::string& reason) {
+    if (auto done = extensions_->withdraw(id, reason); !done.ok()) return done;
+    useExtensions({});
+    return {};
 }
 
 // New handlers hear all data in force; those of generations that went hear nothing more.
@@ -247,6 +308,7 @@ void ControlPlane::refreshModules() {
     const std::lock_guard lock(shownMutex_);
     modules_ = std::move(modules);
     draining_ = extensions_->draining();
+    history_ = extensions_->history();
 }
 
 std::vector<manage::ModuleStatus> ControlPlane::modules() const {
@@ -255,6 +317,13 @@ std::vector<manage::ModuleStatus> ControlPlane::modules() const {
     for (const ExtModules::Draining& each : draining_)
         if (!each.module.expired()) modules.push_back(each.status);
     return modules;
+}
+
+std::vector<manage::ModuleEvent> ControlPlane::history(const std::string& id) const {
+    const std::lock_guard lock(shownMutex_);
+    const auto found = history_.find(id);
+    if (found == history_.end()) return {};
+    return {found->second.begin(), found->second.end()};
 }
 
 }  // namespace weir::gateway

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,17 +46,29 @@ public:
     void publishTo(Publish publish) { publish_ = std::move(publish); }
     const std::shared_ptr<const chain::Snapshot>& snapshot() const { return current_.snapshot; }
 
-    // One look at the ext directory. true: something is being written, look again soon.
-    bool scan();
+    // ---- extension modules, for ExtLoader ----
+    // Whether a module may come, and what it would have to take.
+    base::Result<Admission, module::Refusal> admit(const std::filesystem::path& file, const module::Manifest& manifest,
+                                                   const std::string& sha256, bool rollingBack) const;
+    void apply(FoundModules found);
+    base::Result<void> disable(const std::string& id);
+    base::Result<void> rollBack(PreparedModule prepared, const std::string& reason);
+    base::Result<void> withdraw(const std::string& id, const std::string& reason);
+    ExtModules& extensions() { return *extensions_; }
+    module::StagingDirectory& staging() { return *staging_; }
+    module::LoadLedger& ledger() { return *ledger_; }
+    const weir_host& host() const { return host_; }
+
     // Edits a copy of the data; takes it when the plugins accept it, else says why not and leaves everything as it was.
     using Edit = std::function<base::Result<void>(data::DataStore&)>;
     base::Result<void> change(const Edit& edit);
 
     std::vector<std::string> takeWarnings() { return std::exchange(warnings_, {}); }
-    const std::filesystem::path& extDirectory() const { return extensions_->directory(); }
 
     // ---- any thread ----
     std::vector<manage::ModuleStatus> modules() const;
+    // What happened to a module, oldest first.
+    std::vector<manage::ModuleEvent> history(const std::string& id) const;
     std::shared_ptr<const data::DataStore> store() const;
 
 private:
@@ -67,6 +82,9 @@ private:
     void use(BuiltChain built);
     void refreshModules();
     void tellHandlers();
+    ExtModules::Try accepting(std::optional<BuiltChain>& accepted) const;
+    std::vector<std::string> balancerNames() const;
+    void useExtensions(std::optional<BuiltChain> accepted);
     void show(data::DataStore store);
 
     std::filesystem::path snapshotFile_;  // empty: none
@@ -78,6 +96,7 @@ private:
     std::vector<std::shared_ptr<PluginInstance>> core_;
     std::vector<std::shared_ptr<DataHandler>> coreHandlers_;
     std::vector<manage::ModuleStatus> coreModules_;
+    std::unique_ptr<module::LoadLedger> ledger_;
     std::unique_ptr<ExtModules> extensions_;
     BuiltChain current_;
     Publish publish_;
@@ -85,6 +104,7 @@ private:
     mutable std::mutex shownMutex_;                       // of what other threads may read
     std::vector<manage::ModuleStatus> modules_;
     std::vector<ExtModules::Draining> draining_;
+    std::map<std::string, std::deque<manage::ModuleEvent>> history_;
     std::shared_ptr<const data::DataStore> store_;
 };
 

@@ -1,34 +1,23 @@
 #include "gateway/ext_modules.hpp"
 
+#include <algorithm>
+#include <system_error>
+
 #include "base/log.hpp"
 
 namespace weir::gateway {
 
 namespace fs = std::filesystem;
+using module::Refusal;
+using module::RefusalCode;
 
 namespace {
 
-base::Error refusal(std::string message) { return {base::ErrorCode::InvalidModule, "", std::move(message)}; }
+constexpr std::size_t kHistory = 50;  // events of one module
 
-// Says when the last request has let go of a generation and its code is unmapped.
-std::shared_ptr<module::LoadedModule> announceEnd(std::unique_ptr<module::LoadedModule> module) {
-    return {module.release(), [](module::LoadedModule* ending) {
-                const std::string name = ending->manifest().id + " " + ending->manifest().version;
-                delete ending;
-                base::logInfo("module " + name + ": unloaded");
-            }};
-}
-
-manage::ModuleStatus describe(const module::ExtDirectory::Changed& found) {
-    const module::Manifest& manifest = found.module.manifest;
-    manage::ModuleStatus status;
-    status.id = manifest.id;
-    status.version = manifest.version;
-    status.unload = manifest.unload;
-    for (const module::Provided& provided : manifest.provides) status.keys.push_back({provided, status.state});
-    status.file = found.file.string();
-    status.sha256 = found.hash;
-    return status;
+void removeFile(const fs::path& file) {
+    std::error_code ignored;
+    if (!file.empty()) fs::remove(file, ignored);
 }
 
 void enter(manage::ModuleState state, manage::ModuleStatus& status) {
@@ -37,127 +26,334 @@ void enter(manage::ModuleState state, manage::ModuleStatus& status) {
     for (manage::ModuleStatus::Key& key : status.keys) key.state = state;
 }
 
-}  // namespace
-
-ExtModules::ExtModules(fs::path directory, std::chrono::milliseconds settle, module::StagingDirectory& staging,
-                       const weir_host& host)
-    : directory_(std::move(directory), settle), staging_(staging), host_(host) {}
-
-void ExtModules::reserve(const std::string& interface, const std::string& key, const std::string& module) {
-    reserved_[{interface, key}] = module;
-    coreIds_.insert(module);
-}
-
-ExtModules::Scanned ExtModules::scan(const Try& accept) {
-    Scanned scanned;
-    const module::ExtDirectory::Changes changes = directory_.scan();
-    if (!changes.alarm.empty() && changes.alarm != alarm_) base::logError("extPlugin: " + changes.alarm);
-    alarm_ = changes.alarm;
-    scanned.unsettled = !changes.unsettled.empty() || !alarm_.empty();
-    // Not all that go are told: a file that never was a module is of no concern to the others.
-    std::error_code ignored;
-    if (changes.alarm.empty())
-        std::erase_if(refused_, [&](const auto& each) { return !fs::exists(each.first, ignored); });
-    for (const fs::path& file : changes.gone) {
-        const auto serving = serving_.find(file);
-        if (serving == serving_.end()) continue;
-        auto remaining = serving_;
-        remaining.erase(file);
-        // Taking a plugin out can not make data invalid.
-        base::logInfo("module " + serving->second.status.id + " (" + file.string() + ") was removed");
-        drain(serving->second);
-        serving_ = std::move(remaining);
-        plugins_ = pluginsOf(serving_);
-        scanned.changed = true;
-    }
-    for (const module::ExtDirectory::Refused& bad : changes.refused) {
-        manage::ModuleStatus status;
-        status.id = bad.file.filename().string();
-        status.file = bad.file.string();
-        refuse(bad.file, std::move(status), bad.error);
-    }
-    for (const module::ExtDirectory::Changed& found : changes.changed) take(found, accept, scanned);
-    return scanned;
-}
-
-void ExtModules::take(const module::ExtDirectory::Changed& found, const Try& accept, Scanned& scanned) {
-    const auto before = serving_.find(found.file);
-    if (before != serving_.end() && before->second.status.sha256 == found.hash) {  // back to what serves
-        refused_.erase(found.file);
-        return;
-    }
-    auto made = load(found);
-    if (!made.ok()) return refuse(found.file, describe(found), made.error());
-    const std::string name = "module " + made->status.id + " " + made->status.version + " (" + found.file.string() + ")";
-    auto candidate = serving_;
-    const bool replaced = candidate.contains(found.file);
-    candidate[found.file] = std::move(made).value();
-    auto plugins = pluginsOf(candidate);
-    if (auto good = accept(plugins); !good.ok()) {
-        return refuse(found.file, describe(found),
-                      refusal("config_refused: it does not take the data in force: " + good.error().text()));
-    }
-    if (replaced) drain(before->second);
-    serving_ = std::move(candidate);
-    plugins_ = std::move(plugins);
-    refused_.erase(found.file);
-    manage::ModuleStatus& status = serving_[found.file].status;
-    status.generation = ++generations_[status.id];
-    enter(manage::ModuleState::Active, status);
-    scanned.changed = true;
+std::string keysOf(const manage::ModuleStatus& status) {
     std::string keys;
     for (const auto& [provided, state] : status.keys)
         keys += (keys.empty() ? "" : ", ") + provided.interface + " " + provided.key;
-    base::logInfo(name + (replaced ? " replaces its last generation: " : " serves: ") + keys);
+    return keys;
 }
 
-base::Result<void> ExtModules::mayServe(const fs::path& file, const module::Manifest& manifest) const {
-    if (coreIds_.contains(manifest.id)) return refusal("its id '" + manifest.id + "' is a core module's");
-    for (const auto& [other, generation] : serving_) {
-        if (other != file && generation.status.id == manifest.id)
-            return refusal("module '" + manifest.id + "' serves from " + other.string() + " already");
+base::Error noModule(const std::string& id) {
+    return {base::ErrorCode::NotFound, "", "there is no extension module '" + id + "'"};
+}
+
+}  // namespace
+
+std::uint64_t ExtModules::Generation::failures() const {
+    std::uint64_t sum = 0;
+    for (const auto& plugin : plugins) sum += plugin->failures();
+    return sum;
+}
+
+ExtModules::~ExtModules() {
+    for (const auto& [file, generation] : serving_) ledger_.served(generation.status.sha256);
+}
+
+void ExtModules::reserve(const std::string& interface, const std::string& key, const std::string& module,
+                         const std::string& unless) {
+    reserved_[{interface, key}] = {module, unless};
+    coreIds_.insert(module);
+}
+
+const ExtModules::Generation* ExtModules::serving(const std::string& id) const {
+    for (const auto& [file, generation] : serving_)
+        if (generation.status.id == id) return &generation;
+    return nullptr;
+}
+
+// ---- Whether a module may come ----
+
+std::optional<Refusal> ExtModules::admit(const fs::path& file, const module::Manifest& manifest,
+                                         const std::string& sha256, bool rollingBack) const {
+    if (disabled_.contains(manifest.id))
+        return Refusal{RefusalCode::Disabled, {}, "module '" + manifest.id + "' was disabled by call", {}, "enable it"};
+    if (const auto why = ledger_.reasonOf(sha256); why && !rollingBack) {
+        return Refusal{RefusalCode::SetAside, {}, "these bytes are set aside: " + *why, {},
+                       "replace the file, or clear it"};
     }
-    for (const module::Provided& provided : manifest.provides) {
+    if (coreIds_.contains(manifest.id))
+        return Refusal{RefusalCode::IdConflict, "its id", "'" + manifest.id + "', a core module's", {},
+                       "give the module an id of its own"};
+    for (const auto& [other, generation] : serving_) {
+        if (other != file && generation.status.id == manifest.id) {
+            return Refusal{RefusalCode::IdConflict, "its id", "'" + manifest.id + "', which serves from " +
+                           other.string() + " already", {}, "remove one of the two files"};
+        }
+    }
+    for (std::size_t i = 0; i < manifest.provides.size(); ++i) {
+        const module::Provided& provided = manifest.provides[i];
+        const std::string field = "provides[" + std::to_string(i) + "]";
         const std::string what = provided.interface + " '" + provided.key + "'";
-        if (provided.interface != module::kPluginInterface && provided.interface != module::kPluginDataHandlerInterface)
-            return refusal(what + ": only plugins and data handlers can be added to a running gateway");
-        if (const auto core = reserved_.find({provided.interface, provided.key}); core != reserved_.end())
-            return refusal(what + " is served by the core module '" + core->second + "'");
+        if (provided.interface != module::kPluginInterface &&
+            provided.interface != module::kPluginDataHandlerInterface) {
+            return Refusal{RefusalCode::Unsupported, field, what, "Plugin or PluginDataHandler",
+                           "only these can be added to a running gateway"};
+        }
+        const auto core = reserved_.find({provided.interface, provided.key});
+        if (core != reserved_.end() && core->second.unless != manifest.id) {
+            return Refusal{RefusalCode::CoreKey, field, what + ", served by the core module '" + core->second.module +
+                           "'", {}, "name this module in extPlugin.replace to have it instead"};
+        }
         for (const auto& [other, generation] : serving_) {
             if (other == file) continue;
             for (const auto& [taken, state] : generation.status.keys) {
-                if (taken.interface == provided.interface && taken.key == provided.key)
-                    return refusal(what + " is served by " + other.string() + " already");
+                if (taken.interface != provided.interface || taken.key != provided.key) continue;
+                return Refusal{RefusalCode::KeyConflict, field, what + ", which " + other.string() + " serves already",
+                               {}, "remove one of the two files"};
             }
         }
     }
-    return {};
+    const auto dead = resident_.find(manifest.id);
+    const bool once = manifest.unload == module::Unload::Resident;
+    const std::size_t most = once ? 0 : limits_.resident;
+    if (dead != resident_.end() && dead->second > most) {
+        return Refusal{RefusalCode::ResidentLimit, "generations that stay in memory", std::to_string(dead->second),
+                       std::to_string(most) + " at most", "restart the gateway to take this one"};
+    }
+    if (once && serving(manifest.id))
+        return Refusal{RefusalCode::ResidentLimit, "unload", "resident, and a generation of it serves", {},
+                       "restart the gateway to take this one"};
+    return std::nullopt;
 }
 
-base::Result<ExtModules::Generation> ExtModules::load(const module::ExtDirectory::Changed& found) {
-    const module::Manifest& manifest = found.module.manifest;
-    if (auto may = mayServe(found.file, manifest); !may.ok()) return std::move(may).error();
-    auto loaded = module::LoadedModule::load(found.file, found.module, staging_);
-    if (!loaded.ok()) return std::move(loaded).error();
-    const std::shared_ptr<module::LoadedModule> module = announceEnd(std::move(loaded).value());
-    Generation made;
-    made.status = describe(found);
-    made.module = module;
-    for (const module::Provided& provided : manifest.provides) {
-        if (provided.interface == module::kPluginDataHandlerInterface) {
-            auto handler = DataHandler::create(module, provided.key, host_);
-            if (!handler.ok()) return std::move(handler).error();
-            made.handlers.push_back(std::move(handler).value());
-            continue;
-        }
-        auto instance = PluginInstance::create(module, provided, host_);
-        if (!instance.ok()) return std::move(instance).error();
-        made.plugins.push_back(std::move(instance).value());
+// ---- What was found ----
+
+bool ExtModules::serves(const fs::path& file, const std::string& sha256) {
+    const auto serving = serving_.find(file);
+    if (serving == serving_.end() || serving->second.status.sha256 != sha256) return false;
+    out_.erase(file);
+    return true;
+}
+
+bool ExtModules::apply(FoundModules found, const Try& accept) {
+    if (!found.alarm.empty() && found.alarm != alarm_) base::logError("extPlugin: " + found.alarm);
+    alarm_ = found.alarm;
+    bool changed = false;
+    if (alarm_.empty()) {
+        std::erase_if(out_, [&](const auto& each) { return !found.present.contains(each.first); });
+        std::erase_if(disabled_, [&](const auto& each) { return !found.present.contains(each.second); });
     }
+    for (const fs::path& file : found.gone) takeGone(file, changed);
+    for (FoundModules::Bad& bad : found.bad) refuse(bad.file, std::move(bad.status), bad.refusal);
+    for (PreparedModule& prepared : found.prepared) changed = take(std::move(prepared), accept) || changed;
+    return changed;
+}
+
+// Taking a plugin out can not make data invalid.
+void ExtModules::takeGone(const fs::path& file, bool& changed) {
+    const auto serving = serving_.find(file);
+    if (serving == serving_.end()) return;
+    base::logInfo("module " + serving->second.status.id + " (" + file.string() + ") was removed");
+    note(serving->second.status, "removed");
+    drain(file, true);
+    changed = true;
+}
+
+bool ExtModules::take(PreparedModule prepared, const Try& accept) {
+    // Others of the same scan may have come first.
+    if (auto refusal = admit(prepared.file, prepared.manifest, prepared.sha256, false)) {
+        removeFile(prepared.kept);
+        refuse(prepared.file, manage::describe(prepared.manifest, prepared.file, prepared.sha256), *refusal);
+        return false;
+    }
+    const fs::path file = prepared.file;
+    const manage::ModuleStatus status = manage::describe(prepared.manifest, file, prepared.sha256);
+    const bool replaces = serving_.contains(file);
+    if (auto done = put(prepared, accept, replaces ? "replaced" : "loaded"); !done.ok()) {
+        removeFile(prepared.kept);
+        refuse(file, status, {RefusalCode::ConfigRefused, "the data in force", "refused: " + done.error().text(), {},
+                              "change the data or the module"});
+        return false;
+    }
+    base::logInfo("module " + status.id + " " + status.version + " (" + file.string() + ")" +
+                  (replaces ? " replaces its last generation: " : " serves: ") + keysOf(status));
+    return true;
+}
+
+ExtModules::Generation ExtModules::generationOf(PreparedModule prepared) {
+    Generation made;
+    made.status = manage::describe(prepared.manifest, prepared.file, prepared.sha256);
+    made.status.stays = !prepared.facts.residentReason.empty() ? prepared.facts.residentReason : prepared.stays;
+    made.plugins = std::move(prepared.plugins);
+    made.handlers = std::move(prepared.handlers);
+    made.module = prepared.module;
+    made.kept = std::move(prepared.kept);
+    made.resident = !made.status.stays.empty() || prepared.manifest.unload == module::Unload::Resident;
     return made;
 }
 
-std::vector<std::shared_ptr<PluginInstance>> ExtModules::pluginsOf(const std::map<fs::path, Generation>& generations) {
+// Makes it serve in place of what the file had, if the plugins can be built so.
+base::Result<void> ExtModules::put(PreparedModule& prepared, const Try& accept, std::string_view event) {
+    const fs::path file = prepared.file;
+    Generation made = generationOf(std::move(prepared));
+    prepared.kept = made.kept;  // for who has to clean up
+    Generations candidate = serving_;
+    candidate[file] = made;
+    if (auto good = accept(pluginsOf(candidate)); !good.ok()) return good;
+    if (const auto before = serving_.find(file); before != serving_.end()) {
+        removeFile(std::exchange(previous_[file], {before->second.status.sha256, before->second.kept}).kept);
+        drain(file, false);
+    }
+    out_.erase(file);
+    Generation& generation = serving_[file] = std::move(made);
+    generation.status.firstSnapshot = snapshot_ + 1;
+    generation.status.generation = ++generations_[generation.status.id];
+    enter(manage::ModuleState::Active, generation.status);
+    if (generation.resident) ++resident_[generation.status.id];
+    plugins_ = pluginsOf(serving_);
+    note(generation.status, event);
+    return {};
+}
+
+void ExtModules::refuse(const fs::path& file, manage::ModuleStatus status, const Refusal& refusal) {
+    const bool disabled = refusal.code == RefusalCode::Disabled;
+    enter(disabled ? manage::ModuleState::Disabled : manage::ModuleState::Refused, status);
+    status.refusal = refusal;
+    if (!disabled) {
+        base::logError("module " + file.string() + " is refused: " + refusal.text() +
+                       (serving_.contains(file) ? "; its last generation serves on" : ""));
+        note(status, "refused", refusal.text());
+    }
+    out_[file] = std::move(status);
+}
+
+// forget: nothing is left to go back to.
+void ExtModules::drain(const fs::path& file, bool forget) {
+    Generation& ending = serving_[file];
+    ledger_.served(ending.status.sha256);
+    draining_.push_back({ending.status, ending.module});
+    draining_.back().status.lastSnapshot = snapshot_;
+    enter(manage::ModuleState::Draining, draining_.back().status);
+    if (forget) {
+        removeFile(ending.kept);
+        if (const auto previous = previous_.find(file); previous != previous_.end()) {
+            removeFile(previous->second.kept);
+            previous_.erase(previous);
+        }
+    }
+    serving_.erase(file);
+    plugins_ = pluginsOf(serving_);
+}
+
+// ---- Calls ----
+
+base::Result<bool> ExtModules::disable(const std::string& id) {
+    const Generation* found = serving(id);
+    if (!found) {
+        if (disabled_.contains(id)) return false;
+        return noModule(id);
+    }
+    manage::ModuleStatus status = found->status;
+    const fs::path file = status.file;
+    drain(file, true);
+    disabled_[id] = file;
+    enter(manage::ModuleState::Disabled, status);
+    base::logInfo("module " + id + " was disabled by call");
+    note(status, "disabled");
+    out_[file] = std::move(status);
+    return true;
+}
+
+base::Result<fs::path> ExtModules::enable(const std::string& id) {
+    const auto found = disabled_.find(id);
+    if (found == disabled_.end()) {
+        if (const Generation* active = serving(id)) return fs::path(active->status.file);
+        return noModule(id);
+    }
+    const fs::path file = found->second;
+    disabled_.erase(found);
+    base::logInfo("module " + id + " was enabled by call");
+    return file;
+}
+
+base::Result<fs::path> ExtModules::clear(const std::string& id) {
+    for (const auto& [file, status] : out_) {
+        if (status.id != id && file.filename() != id) continue;
+        if (!status.sha256.empty()) ledger_.clear(status.sha256);
+        return file;
+    }
+    return base::Error{base::ErrorCode::NotFound, "", "nothing of module '" + id + "' is set aside or refused"};
+}
+
+base::Result<fs::path> ExtModules::fileOf(const std::string& id) const {
+    if (const Generation* found = serving(id)) return fs::path(found->status.file);
+    for (const auto& [file, status] : out_)
+        if (status.id == id || file.filename() == id) return file;
+    return noModule(id);
+}
+
+base::Result<ExtModules::Backward> ExtModules::backward(const std::string& id) const {
+    const Generation* found = serving(id);
+    if (!found) return noModule(id);
+    const auto previous = previous_.find(found->status.file);
+    if (previous == previous_.end()) {
+        return base::Error{base::ErrorCode::NotFound, "",
+                           "module '" + id + "' has no generation before this one to go back to"};
+    }
+    return Backward{found->status.file, previous->second.sha256, previous->second.kept};
+}
+
+base::Result<void> ExtModules::rollBack(PreparedModule prepared, const std::string& reason, const Try& accept) {
+    const fs::path file = prepared.file;
+    const auto serves = serving_.find(file);
+    if (serves == serving_.end()) return noModule(prepared.manifest.id);
+    const manage::ModuleStatus bad = serves->second.status;
+    if (auto done = put(prepared, accept, "rolled back"); !done.ok()) {
+        removeFile(prepared.kept);
+        return done;
+    }
+    removeFile(previous_[file].kept);
+    previous_.erase(file);  // of the one that was rolled back nobody wants another try
+    ledger_.setAside(bad.sha256, "rolled back: " + reason);
+    manage::ModuleStatus status = bad;
+    status.generation = 0;
+    enter(manage::ModuleState::Refused, status);
+    status.refusal = Refusal{RefusalCode::SetAside, {}, "these bytes are set aside: rolled back: " + reason, {},
+                             "replace the file, or clear it"};
+    out_[file] = std::move(status);
+    base::logWarning("module " + bad.id + " was rolled back from generation " + std::to_string(bad.generation) + ": " +
+                     reason);
+    return {};
+}
+
+base::Result<void> ExtModules::withdraw(const std::string& id, const std::string& reason) {
+    const Generation* found = serving(id);
+    if (!found) return noModule(id);
+    manage::ModuleStatus status = found->status;
+    const fs::path file = status.file;
+    ledger_.setAside(status.sha256, reason);
+    drain(file, true);
+    refuse(file, std::move(status), {RefusalCode::SetAside, {}, "these bytes are set aside: " + reason, {},
+                                     "replace the file, or clear it"});
+    return {};
+}
+
+std::vector<std::string> ExtModules::failing() {
+    std::vector<std::string> ids;
+    if (!limits_.rollbackErrors) return ids;
+    const auto now = std::chrono::system_clock::now();
+    for (auto& [file, generation] : serving_) {
+        if (generation.told || now - generation.status.since > limits_.rollbackWindow) continue;
+        if (generation.failures() < limits_.rollbackErrors) continue;
+        generation.told = true;
+        ids.push_back(generation.status.id);
+    }
+    return ids;
+}
+
+void ExtModules::confirm() {
+    constexpr std::chrono::seconds kLongEnough = module::LoadLedger::kProvenAfter;
+    const auto now = std::chrono::system_clock::now();
+    for (auto& [file, generation] : serving_) {
+        if (generation.confirmed || now - generation.status.since < kLongEnough) continue;
+        generation.confirmed = true;
+        ledger_.served(generation.status.sha256);
+    }
+}
+
+// ---- What there is ----
+
+std::vector<std::shared_ptr<PluginInstance>> ExtModules::pluginsOf(const Generations& generations) {
     std::vector<std::shared_ptr<PluginInstance>> plugins;
     for (const auto& [file, generation] : generations)
         plugins.insert(plugins.end(), generation.plugins.begin(), generation.plugins.end());
@@ -171,30 +367,36 @@ std::vector<std::shared_ptr<DataHandler>> ExtModules::handlers() const {
     return handlers;
 }
 
-void ExtModules::refuse(const fs::path& file, manage::ModuleStatus status, const base::Error& error) {
-    const bool serves = serving_.contains(file);
-    enter(manage::ModuleState::Refused, status);
-    status.reason = error.message;
-    refused_[file] = std::move(status);
-    base::logError("module " + file.string() + " is refused: " + error.message +
-                   (serves ? "; its last generation serves on" : ""));
-}
-
-void ExtModules::drain(const Generation& generation) {
-    draining_.push_back({generation.status, generation.module});
-    enter(manage::ModuleState::Draining, draining_.back().status);
+std::set<std::string> ExtModules::replacedKeys() const {
+    std::set<std::string> keys;
+    for (const auto& [file, generation] : serving_) {
+        for (const auto& plugin : generation.plugins)
+            if (reserved_.contains({std::string(module::kPluginInterface), plugin->provided().key}))
+                keys.insert(plugin->provided().key);
+    }
+    return keys;
 }
 
 std::vector<manage::ModuleStatus> ExtModules::modules() const {
     std::vector<manage::ModuleStatus> modules;
-    for (const auto& [file, generation] : serving_) modules.push_back(generation.status);
-    for (const auto& [file, status] : refused_) modules.push_back(status);
+    for (const auto& [file, generation] : serving_) {
+        modules.push_back(generation.status);
+        modules.back().failures = generation.failures();
+    }
+    for (const auto& [file, status] : out_) modules.push_back(status);
     return modules;
 }
 
 const std::vector<ExtModules::Draining>& ExtModules::draining() {
     std::erase_if(draining_, [](const Draining& each) { return each.module.expired(); });
     return draining_;
+}
+
+void ExtModules::note(const manage::ModuleStatus& status, std::string_view what, std::string detail) {
+    std::deque<manage::ModuleEvent>& events = history_[status.id];
+    events.push_back({std::chrono::system_clock::now(), std::string(what), status.version, status.sha256,
+                      status.generation, std::move(detail)});
+    if (events.size() > kHistory) events.pop_front();
 }
 
 }  // namespace weir::gateway

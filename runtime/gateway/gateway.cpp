@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kWorkers = 4;  // threads for work that plugins offload: they wait more than they compute
 constexpr std::chrono::milliseconds kScanDelay{20};    // one look for all events of one copy
 constexpr std::chrono::milliseconds kRescanDelay{500};  // to what was unsettled
+constexpr std::chrono::milliseconds kCheckEvery{500};   // whether a new module fails
+constexpr std::chrono::milliseconds kAskLoops{500};
 }  // namespace
 
 Gateway::~Gateway() {
@@ -39,13 +41,22 @@ Gateway::Counts Gateway::counts() const {
 
 base::Result<void> Gateway::start(AccessLog* accessLog) {
     const bool extensions = settings().extPlugin.enabled;
-    const bool unsettled = extensions && plane_->scan();
+    bool unsettled = false;
+    if (extensions) {
+        auto loader = ExtLoader::settingsFor(settings(), ModulePaths(settings()).extensions);
+        if (!loader.ok()) return std::move(loader).error();
+        loader_ = std::make_unique<ExtLoader>(std::move(loader).value(), *plane_,
+                                              [this](const std::function<void()>& function) { onControl(function); });
+        unsettled = loader_->scan();
+    }
     if (auto started = startLoops(accessLog); !started.ok()) return started;
     plane_->publishTo([this](const std::shared_ptr<const chain::Snapshot>& snapshot) { publish(snapshot); });
     control_ = std::make_unique<ControlThread>();
     if (extensions) {
-        watch_ = std::make_unique<DirectoryWatch>(plane_->extDirectory(), [this] { scanSoon(kScanDelay); });
-        control_->postAfter(settings().extPlugin.scheduleDelay, [this] { scheduleScan(); });
+        modules_ = std::make_unique<ControlThread>();
+        watch_ = std::make_unique<DirectoryWatch>(loader_->directory(), [this] { scanSoon(kScanDelay); });
+        modules_->postAfter(settings().extPlugin.scheduleDelay, [this] { scheduleScan(); });
+        modules_->postAfter(kCheckEvery, [this] { checkModules(); });
         if (unsettled) scanSoon(kRescanDelay);
     }
     if (load_ && settings().data.watch) {
@@ -88,7 +99,8 @@ void Gateway::stop() {
     if (threads_.empty()) return;
     state_ = State::Draining;
     watch_.reset();
-    control_->stop();  // first: it waits for the loops when it publishes
+    if (modules_) modules_->stop();  // it waits for the control thread, which waits for the loops when it publishes
+    control_->stop();
     configurationWatch_.reset();
     for (const auto& loop : loops_) loop->drain(settings().server.drainTimeout);
     for (std::thread& thread : threads_) thread.join();
@@ -185,21 +197,110 @@ void Gateway::takeData(const data::Configuration& configuration) {
     if (!waiting.empty()) base::logWarning("reload: changed settings are taken at the next start: " + waiting);
 }
 
-// ---- The ext directory: control thread ----
+// ---- Extension modules ----
 
-void Gateway::scan() {
-    scanQueued_ = false;
-    if (plane_->scan()) scanSoon(kRescanDelay);
+// Before the control thread is there this one is it.
+void Gateway::onControl(const std::function<void()>& function) {
+    if (!control_) return function();
+    control_->call(function);
     for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
 }
 
+void Gateway::scan() {
+    scanQueued_ = false;
+    if (loader_->scan()) scanSoon(kRescanDelay);
+}
+
 void Gateway::scanSoon(std::chrono::milliseconds delay) {
-    if (!scanQueued_.exchange(true)) control_->postAfter(delay, [this] { scan(); });
+    if (!scanQueued_.exchange(true)) modules_->postAfter(delay, [this] { scan(); });
 }
 
 void Gateway::scheduleScan() {
     scan();
-    control_->postAfter(settings().extPlugin.scheduleTime, [this] { scheduleScan(); });
+    modules_->postAfter(settings().extPlugin.scheduleTime, [this] { scheduleScan(); });
+}
+
+void Gateway::checkModules() {
+    loader_->mendFailing();
+    modules_->postAfter(kCheckEvery, [this] { checkModules(); });
+}
+
+// Nothing: the gateway does not take calls now.
+template <class F>
+std::optional<std::invoke_result_t<F&>> Gateway::onModules(F function) {
+    if (state_ != State::Up || !modules_) return std::nullopt;
+    try {
+        return modules_->call(std::move(function));
+    } catch (const std::future_error&) {  // it stopped meanwhile
+        return std::nullopt;
+    }
+}
+
+base::Result<void> Gateway::actNow(const std::string& id, Action action) {
+    switch (action) {
+        case Action::Reload: return loader_->reload(id);
+        case Action::Disable: return loader_->disable(id);
+        case Action::Enable: return loader_->enable(id);
+        case Action::Rollback: return loader_->rollBack(id, "by call");
+        case Action::Clear: return loader_->clear(id);
+    }
+    return {};
+}
+
+base::Result<void> Gateway::act(const std::string& id, Action action) {
+    auto done = onModules([&] { return actNow(id, action); });
+    if (done) return std::move(*done);
+    return base::Error{base::ErrorCode::Io, "", settings().extPlugin.enabled ? "the gateway is starting or stopping"
+                                                                             : "extPlugin.enabled is false", true};
+}
+
+base::Result<module::ProbeReport, module::Refusal> Gateway::validate(const std::string& bytes) {
+    auto done = onModules([&] { return loader_->validate(bytes); });
+    if (done) return std::move(*done);
+    return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
+}
+
+base::Result<std::string, module::Refusal> Gateway::install(std::string bytes) {
+    auto done = onModules([&] { return loader_->install(std::move(bytes)); });
+    if (done) return std::move(*done);
+    return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
+}
+
+std::vector<std::string> Gateway::missingModules() const {
+    std::vector<std::string> missing;
+    const std::vector<manage::ModuleStatus> there = modules();
+    for (const std::string& id : settings().extPlugin.required) {
+        const auto serves = [&](const manage::ModuleStatus& module) {
+            return module.id == id && module.state == manage::ModuleState::Active;
+        };
+        if (std::none_of(there.begin(), there.end(), serves)) missing.push_back(id);
+    }
+    return missing;
+}
+
+std::vector<manage::Holder> Gateway::holders() const {
+    struct Answer {
+        std::mutex mutex;
+        std::vector<manage::Holder> holders;
+    };
+    if (state_ != State::Up) return {};
+    const auto answer = std::make_shared<Answer>();
+    const auto waiting = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(loops_.size()));
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+        loops_[i]->events.post([&loop = *loops_[i], i, answer, waiting] {
+            const std::lock_guard lock(answer->mutex);
+            for (const chain::SnapshotPin* pin : loop.context.retired()) {
+                answer->holders.push_back({i, pin->snapshot->version, pin->users,
+                                           static_cast<double>(loop.events.nowMs() - pin->retiredMs) / 1000});
+            }
+            waiting->count_down();
+        });
+    }
+    const auto end = std::chrono::steady_clock::now() + kAskLoops;  // one that stops meanwhile does not answer
+    while (!waiting->try_wait() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(answer->mutex);
+    return answer->holders;
 }
 
 }  // namespace weir::gateway

@@ -15,14 +15,16 @@
 #include "gateway/control_plane.hpp"
 #include "gateway/control_thread.hpp"
 #include "gateway/directory_watch.hpp"
+#include "gateway/ext_loader.hpp"
 #include "gateway/gateway_loop.hpp"
 #include "manage/data_control.hpp"
+#include "manage/module_control.hpp"
 
 namespace weir::gateway {
 
 // The running gateway: the control plane on its thread, the loops on theirs. Made, started, stopped and destroyed by
 // one thread, which is the control thread until start().
-class Gateway final : public manage::DataControl {
+class Gateway final : public manage::DataControl, public manage::ModuleControl {
 public:
     // Loads the core modules, prepares the data, builds the first chain; opens no port. Errors are the operator's.
     static base::Result<std::unique_ptr<Gateway>> prepare(data::Configuration configuration);
@@ -48,12 +50,22 @@ public:
     State state() const { return state_.load(); }
     std::uint16_t port() const { return port_.load(); }  // 0 before start
     std::vector<manage::ModuleStatus> modules() const { return plane_->modules(); }
+    std::vector<std::string> missingModules() const;  // of extPlugin.required
+    std::vector<manage::Holder> holders() const;
 
     // DataControl: while the state is Up.
     base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) override;
     void read(const std::function<void(const data::DataStore&)>& look) const override;
     // Takes the files' data over, as the watch does when their content changes. Settings wait for a restart.
     void reload();
+
+    // ModuleControl: while the state is Up.
+    base::Result<void> act(const std::string& id, Action action) override;
+    std::vector<manage::ModuleEvent> history(const std::string& id) const override { return plane_->history(id); }
+    base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes) override;
+    base::Result<std::string, module::Refusal> install(std::string bytes) override;
+    // A module's code hangs in a thread that can not be ended: end the program without taking it apart.
+    bool hasHungLoad() const { return loader_ && loader_->abandoned() > 0; }
 
     struct Counts {
         std::size_t plugins, selectors, rules;
@@ -70,6 +82,11 @@ private:
     void freeReturned();
     void takeFiles(bool always);
     void takeData(const data::Configuration& configuration);
+    base::Result<void> actNow(const std::string& id, Action action);
+    void onControl(const std::function<void()>& function);
+    template <class F>
+    std::optional<std::invoke_result_t<F&>> onModules(F function);
+    void checkModules();
     void scan();
     void scanSoon(std::chrono::milliseconds delay);
     void scheduleScan();
@@ -83,6 +100,8 @@ private:
     std::vector<std::unique_ptr<GatewayLoop>> loops_;
     std::vector<std::thread> threads_;
     std::unique_ptr<ControlThread> control_;
+    std::unique_ptr<ExtLoader> loader_;        // null: no ext directory
+    std::unique_ptr<ControlThread> modules_;   // the loader's thread
     std::unique_ptr<DirectoryWatch> watch_;
     Load load_;
     data::SourceFiles read_;                                  // by the last load; control thread

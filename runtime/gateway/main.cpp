@@ -21,6 +21,9 @@ int dispatch(const Arguments& arguments) {
         case Verb::Run: return runCommand(arguments);
         case Verb::Check: return checkCommand(arguments);
         case Verb::PluginList: return pluginListCommand(arguments);
+        case Verb::PluginCheck: return pluginCheckCommand(arguments);
+        case Verb::PluginWhy: return pluginWhyCommand(arguments);
+        case Verb::PluginInstall: return pluginInstallCommand(arguments);
         case Verb::Version: return versionCommand();
         case Verb::None:
         case Verb::Plugin: break;  // parseArguments takes them with --help only

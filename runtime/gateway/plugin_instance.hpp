@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,6 +27,8 @@ public:
     const module::Provided& provided() const { return provided_; }
     const weir_plugin& table() const { return *table_; }
     void* plugin() const { return plugin_; }
+    // Requests that it failed (any thread may count and read).
+    std::atomic<std::uint64_t>& failures() const { return failures_; }
 
 private:
     PluginInstance(std::shared_ptr<module::LoadedModule> module, module::Provided provided, const weir_plugin* table)
@@ -34,6 +38,7 @@ private:
     module::Provided provided_;
     const weir_plugin* table_;
     void* plugin_ = nullptr;
+    mutable std::atomic<std::uint64_t> failures_{0};
 };
 
 }  // namespace weir::gateway

@@ -23,22 +23,6 @@ using Line = std::array<std::string, 6>;
 
 const Line kTitles = {"INTERFACE", "KEY", "ORDER", "MODULE", "VERSION", "STATE"};
 
-base::Result<config::Settings> readSettings(const Arguments& arguments) {
-    const config::Environment environment = config::readEnvironment(environ);
-    std::vector<std::string> warnings;
-    auto settings = [&]() -> base::Result<config::Settings> {
-        if (arguments.file.empty()) {
-            return config::readSettings({}, "", arguments.overrides, environment, warnings);
-        }
-        auto configuration = data::loadConfiguration(arguments.file, arguments.overrides, environment);
-        if (!configuration) return configuration.error();
-        warnings = std::move(configuration->warnings);
-        return std::move(configuration->settings);
-    }();
-    for (const std::string& warning : warnings) base::logWarning(warning);
-    return settings;
-}
-
 // What another process sent must not steer the terminal.
 std::string printable(std::string text) {
     std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
@@ -90,12 +74,29 @@ int listRunning(const Arguments& arguments, const config::Settings& settings) {
 
 }  // namespace
 
+base::Result<data::Configuration> readConfiguration(const Arguments& arguments) {
+    const config::Environment environment = config::readEnvironment(environ);
+    data::Configuration configuration;
+    if (arguments.file.empty()) {
+        auto settings = config::readSettings({}, "", arguments.overrides, environment, configuration.warnings);
+        if (!settings) return settings.error();
+        configuration.settings = std::move(*settings);
+    } else {
+        auto loaded = data::loadConfiguration(arguments.file, arguments.overrides, environment);
+        if (!loaded) return loaded.error();
+        configuration = std::move(*loaded);
+    }
+    for (const std::string& warning : configuration.warnings) base::logWarning(warning);
+    return configuration;
+}
+
 int pluginListCommand(const Arguments& arguments) {
     logToTerminal();
-    const auto settings = readSettings(arguments);
-    if (!settings) return fail(EX_CONFIG, settings.error().text());
-    if (!arguments.url.empty()) return listRunning(arguments, *settings);
-    const ModulePaths paths(*settings);
+    const auto configuration = readConfiguration(arguments);
+    if (!configuration) return fail(EX_CONFIG, configuration.error().text());
+    const config::Settings& settings = configuration->settings;
+    if (!arguments.url.empty()) return listRunning(arguments, settings);
+    const ModulePaths paths(settings);
     const auto catalog = module::ModuleCatalog::scan(paths.modules, paths.spi);
 
     std::vector<Line> lines = {kTitles};

@@ -54,6 +54,8 @@ public:
     std::string serverAddress() const override { return gateway_.settings().server.address; }
     std::uint16_t serverPort() const override { return gateway_.port(); }
     std::vector<manage::ModuleStatus> modules() const override { return gateway_.modules(); }
+    std::vector<std::string> missingModules() const override { return gateway_.missingModules(); }
+    std::vector<manage::Holder> holders() const override { return gateway_.holders(); }
 
 private:
     const Gateway& gateway_;
@@ -107,8 +109,9 @@ private:
         for (const std::string& warning : gateway.takeWarnings()) base::logWarning(warning);
 
         const GatewayStatus status(gateway);
-        manage::ManagementServer management(gateway.settings().management, status, &gateway,
-                                            gateway.settings().local.sha512Key);
+        const config::Settings& settings = gateway.settings();
+        manage::ManagementServer management(settings.management, status,
+                                            {&gateway, &gateway, settings.extPlugin.upload}, settings.local.sha512Key);
         if (auto started = management.start(); !started) return refuseAddress(started.error());
         base::logInfo("management on " + management.address());
         if (auto started = gateway.start(accessLog_.get()); !started) return refuseAddress(started.error());
@@ -143,6 +146,10 @@ private:
         base::logInfo("draining; a second signal ends at once");
         gateway.stop();
         base::logInfo("stopped");
+        if (!gateway.hasHungLoad()) return;
+        base::logWarning("a module that was being loaded still hangs: ending at once");
+        log.flush();
+        _exit(EX_OK);
     }
 
     // A text that is no address is a mistake in the settings, one that is taken is not.

@@ -12,7 +12,9 @@
 #include "base/log.hpp"
 #include "data/record_writer.hpp"
 #include "manage/local_records.hpp"
+#include "manage/module_calls.hpp"
 #include "manage/secret_text.hpp"
+#include "module/upload.hpp"
 
 namespace weir::manage {
 
@@ -28,7 +30,7 @@ using data::RecordReader;
 constexpr const char* kSuccess = "success";
 constexpr std::streamsize kIgnoredTail = 16 * LocalApi::kBodyLimit;
 
-PageReply text(std::string text) { return {200, std::move(text), {}, {}}; }
+PageReply text(std::string text) { return {200, std::move(text), {}, {}, {}}; }
 
 // The parameters of a query; the first of a name counts.
 class Query {
@@ -55,23 +57,24 @@ private:
     Poco::URI::QueryParameters parameters_;
 };
 
-Result<std::string> readBody(std::istream* body) {
+Result<std::string> readBody(std::istream* body, std::size_t limit) {
     std::string text;
     if (!body) return text;
     char part[65536];
     while (body->read(part, sizeof part), body->gcount() > 0) {
         text.append(part, static_cast<std::size_t>(body->gcount()));
-        if (text.size() <= LocalApi::kBodyLimit) continue;
+        if (text.size() <= limit) continue;
         // A client that is still sending when the connection closes never gets to read the answer.
         body->ignore(kIgnoredTail);
         return base::Error{base::ErrorCode::Unsupported, "", "The body is larger than " +
-                                                                 std::to_string(LocalApi::kBodyLimit) + " bytes."};
+                                                                 std::to_string(limit) + " bytes."};
     }
     return text;
 }
 
 // One call whose key was right.
 struct Call {
+    const Controls& controls;
     DataControl& control;
     const PageRequest& request;
     Query query;
@@ -92,8 +95,8 @@ struct Call {
 
     // Reads the body as one record (or several) and hands it on.
     template <class Read, class Use>
-    PageReply withBody(Read read, Use use) const {
-        auto body = readBody(request.body);
+    PageReply withBody(Read read, Use use, std::size_t limit = LocalApi::kBodyLimit) const {
+        auto body = readBody(request.body, limit);
         if (!body) return errorPage(413, body.error().message);
         std::vector<std::string> warnings;
         RecordReader reader("request body", RecordReader::Mode::Lenient, warnings);
@@ -141,7 +144,37 @@ PageReply cleanPlugin(const Call& call) {
     });
 }
 
-PageReply savePlugin(const Call& call) { return call.put(pluginFrom); }
+// The module that comes along serves first: its plugin may be what the data is for.
+std::optional<PageReply> install(const Call& call, const std::string& jar) {
+    auto bytes = module::decodeModule(jar);
+    if (!bytes.ok()) return refusalPage(bytes.error());
+    const auto installed = call.controls.modules->install(std::move(bytes).value());
+    if (!installed.ok()) return refusalPage(installed.error());
+    base::logInfo("module " + *installed + " was uploaded by call");
+    return std::nullopt;
+}
+
+PageReply savePlugin(const Call& call) {
+    const bool upload = call.controls.upload && call.controls.modules;
+    std::optional<std::string> jar;
+    const auto read = [&](const Value& tree, RecordReader& reader) {
+        const Value* found = tree.isObject() ? tree.find("pluginJar") : nullptr;
+        if (found && !found->isNull()) jar = found->text();
+        return pluginFrom(tree, reader);
+    };
+    const auto use = [&](const data::PluginData& plugin) {
+        if (jar && upload) {
+            if (auto refused = install(call, *jar)) return *refused;
+        } else if (jar && !jar->empty()) {
+            base::logWarning("plugin '" + plugin.name + "': pluginJar is ignored: extPlugin.upload is false");
+        }
+        return call.change([&](DataStore& store) -> Result<void> {
+            store.put(plugin);
+            return {};
+        });
+    };
+    return call.withBody(read, use, upload ? LocalApi::kUploadLimit : LocalApi::kBodyLimit);
+}
 
 PageReply deletePlugin(const Call& call) {
     const std::string name = call.query.get("name");
@@ -362,8 +395,8 @@ std::string lowerCase(std::string text) {
 
 }  // namespace
 
-LocalApi::LocalApi(DataControl& control, const config::Secret& sha512Key)
-    : control_(control), sha512Key_(lowerCase(sha512Key.reveal())) {}
+LocalApi::LocalApi(const Controls& controls, const config::Secret& sha512Key)
+    : controls_(controls), sha512Key_(lowerCase(sha512Key.reveal())) {}
 
 PageReply LocalApi::answer(const PageRequest& request) const {
     if (sha512Key_.empty()) {
@@ -380,7 +413,7 @@ PageReply LocalApi::answer(const PageRequest& request) const {
     }
     auto query = Query::read(request.target);
     if (!query) return errorPage(400, "The query cannot be read.");
-    return route->answer(Call{control_, request, std::move(*query)});
+    return route->answer(Call{controls_, *controls_.data, request, std::move(*query)});
 }
 
 }  // namespace weir::manage

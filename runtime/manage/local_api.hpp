@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "config/settings.hpp"
-#include "manage/data_control.hpp"
+#include "manage/controls.hpp"
 #include "manage/page.hpp"
 
 namespace weir::manage {
@@ -14,9 +14,10 @@ namespace weir::manage {
 class LocalApi {
 public:
     static constexpr std::size_t kBodyLimit = 4 * 1024 * 1024;
+    static constexpr std::size_t kUploadLimit = 24 * 1024 * 1024;  // a module of 16 MiB in base64
 
-    // `sha512Key`: SHA-512 of the key in hex, any case; empty: every call is refused.
-    LocalApi(DataControl& control, const config::Secret& sha512Key);
+    // `sha512Key`: SHA-512 of the key in hex, any case; empty: every call is refused. controls.data is not null.
+    LocalApi(const Controls& controls, const config::Secret& sha512Key);
 
     static bool owns(std::string_view path) { return path.starts_with("/shenyu/"); }
 
@@ -24,7 +25,7 @@ public:
     PageReply answer(const PageRequest& request) const;
 
 private:
-    DataControl& control_;
+    Controls controls_;
     config::Secret sha512Key_;  // in lower case
 };
 

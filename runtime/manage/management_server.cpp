@@ -38,7 +38,7 @@ public:
                                                hasBody ? &request.stream() : nullptr}, port_);
         response.setStatus(static_cast<Poco::Net::HTTPResponse::HTTPStatus>(reply.status));
         response.setReason(Poco::Net::HTTPResponse::getReasonForStatus(response.getStatus()));
-        response.setContentType("application/json");
+        response.setContentType(reply.type.empty() ? "application/json" : reply.type);
         if (!reply.allow.empty()) response.set("Allow", reply.allow);
         if (!reply.challenge.empty()) response.set("WWW-Authenticate", reply.challenge);
         if (request.getMethod() == Poco::Net::HTTPRequest::HTTP_HEAD) {
@@ -110,8 +110,8 @@ struct ManagementServer::Running {
 };
 
 ManagementServer::ManagementServer(const config::Settings::Management& settings, const StatusSource& source,
-                                   DataControl* control, const config::Secret& localKey)
-    : settings_(settings), source_(source), control_(control), localKey_(localKey) {}
+                                   const Controls& controls, const config::Secret& localKey)
+    : settings_(settings), source_(source), controls_(controls), localKey_(localKey) {}
 
 ManagementServer::~ManagementServer() = default;
 
@@ -126,7 +126,7 @@ base::Result<void> ManagementServer::start() {
             base::logWarning("the management port is not on loopback and there is no weir.management.token: it answers "
                              "403 only");
         }
-        running_ = std::make_unique<Running>(Pages(source_, settings_.token, loopback, control_, localKey_),
+        running_ = std::make_unique<Running>(Pages(source_, settings_.token, loopback, controls_, localKey_),
                                              listenOn(address));
     } catch (const Poco::Exception& e) {
         return base::Error{base::ErrorCode::Io, endpoint.text(),

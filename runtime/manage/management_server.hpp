@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 #include "config/settings.hpp"
-#include "manage/data_control.hpp"
+#include "manage/controls.hpp"
 #include "manage/status_source.hpp"
 
 namespace weir::manage {
@@ -16,10 +16,9 @@ namespace weir::manage {
 // over. All members: the control thread.
 class ManagementServer {
 public:
-    // `source` and `control` outlive the server. Without `control` there are no pages and calls for the data;
-    // `localKey` is the setting local.sha512Key.
+    // `source` and what `controls` name outlive the server; `localKey` is the setting local.sha512Key.
     ManagementServer(const config::Settings::Management& settings, const StatusSource& source,
-                     DataControl* control = nullptr, const config::Secret& localKey = {});
+                     const Controls& controls = {}, const config::Secret& localKey = {});
     ~ManagementServer();  // stops
     ManagementServer(const ManagementServer&) = delete;
     ManagementServer& operator=(const ManagementServer&) = delete;
@@ -36,7 +35,7 @@ private:
 
     config::Settings::Management settings_;
     const StatusSource& source_;
-    DataControl* control_;
+    Controls controls_;
     config::Secret localKey_;
     std::unique_ptr<Running> running_;
 };

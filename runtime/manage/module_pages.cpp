@@ -6,6 +6,8 @@
 #include <chrono>
 #include <tuple>
 
+#include "manage/module_calls.hpp"
+
 namespace weir::manage {
 
 namespace {
@@ -38,7 +40,7 @@ void addFacts(const ModuleStatus& module, Value& value) {
     value.set("file", text(module.file));
     if (module.generation > 0) value.set("generation", number(static_cast<std::int64_t>(module.generation)));
     value.set("since", text(isoTime(module.since)));
-    if (module.state == ModuleState::Refused) value.set("reason", text(module.reason));
+    if (module.refusal) value.set("reason", text(module.refusal->text()));
     if (module.state != ModuleState::Draining) return;
     const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - module.since);
     value.set("drainingSeconds", number(std::max<std::int64_t>(lasts.count(), 0)));
@@ -97,6 +99,9 @@ Value facts(const ModuleStatus& module) {
     value.set("state", text(toText(module.state)));
     addFacts(module, value);
     if (!module.sha256.empty()) value.set("sha256", text(module.sha256));
+    if (module.refusal) value.set("refusal", toValue(*module.refusal));
+    if (!module.stays.empty()) value.set("stays", text(module.stays));
+    if (module.failures) value.set("failures", number(static_cast<std::int64_t>(module.failures)));
     return value;
 }
 
@@ -110,13 +115,31 @@ const ModuleStatus* best(const std::vector<ModuleStatus>& modules, Wanted wanted
     return found;
 }
 
+// Requests that began while the generation served and still run.
+Value holdersOf(const ModuleStatus& module, const std::vector<Holder>& holders) {
+    Value list = Value::array();
+    for (const Holder& holder : holders) {
+        if (holder.snapshot < module.firstSnapshot || holder.snapshot > module.lastSnapshot) continue;
+        Value value = Value::object();
+        value.set("loop", number(static_cast<std::int64_t>(holder.loop)));
+        value.set("snapshot", number(static_cast<std::int64_t>(holder.snapshot)));
+        value.set("requests", number(static_cast<std::int64_t>(holder.requests)));
+        value.set("seconds", number(static_cast<std::int64_t>(holder.seconds)));
+        list.append(std::move(value));
+    }
+    return list;
+}
+
 // Others of the same id, or that want to replace its file.
-Value companions(const std::vector<ModuleStatus>& modules, const ModuleStatus& shown, ModuleState state) {
+Value companions(const std::vector<ModuleStatus>& modules, const ModuleStatus& shown, ModuleState state,
+                 const std::vector<Holder>& holders) {
     Value list = Value::array();
     for (const ModuleStatus& module : modules) {
         if (&module == &shown || module.state != state) continue;
-        if (module.id == shown.id || (state == ModuleState::Refused && module.file == shown.file))
-            list.append(facts(module));
+        if (module.id != shown.id && (state != ModuleState::Refused || module.file != shown.file)) continue;
+        Value value = facts(module);
+        if (state == ModuleState::Draining) value.set("holders", holdersOf(module, holders));
+        list.append(std::move(value));
     }
     return list;
 }
@@ -128,6 +151,7 @@ std::string_view toText(ModuleState state) {
         case ModuleState::Active: return "active";
         case ModuleState::NotSelected: return "not selected";
         case ModuleState::Refused: return "refused";
+        case ModuleState::Disabled: return "disabled";
         case ModuleState::Draining: return "draining";
     }
     return "unknown";
@@ -153,7 +177,7 @@ Value moduleRows(const std::vector<ModuleStatus>& modules, const std::set<std::s
     };
     std::vector<Row> rows;
     for (const ModuleStatus& module : modules) {
-        if (module.state == ModuleState::Refused) continue;
+        if (module.refusal) continue;
         for (const ModuleStatus::Key& key : module.keys) rows.push_back({&module, &key});
     }
     std::ranges::stable_sort(rows, {}, [](const Row& row) {
@@ -165,13 +189,13 @@ Value moduleRows(const std::vector<ModuleStatus>& modules, const std::set<std::s
     for (const Row& row : rows) list.append(keyRow(*row.module, *row.key));
     for (const std::string& plugin : waiting) list.append(waitingRow(plugin));
     for (const ModuleStatus& module : modules) {
-        if (module.state == ModuleState::Refused) list.append(refusedRow(module));
+        if (module.refusal) list.append(refusedRow(module));
     }
     return list;
 }
 
 PageReply modulePage(const std::string& id, const std::vector<ModuleStatus>& modules,
-                     const std::set<std::string>& waiting) {
+                     const std::set<std::string>& waiting, const std::vector<Holder>& holders) {
     const ModuleStatus* shown = best(modules, [&](const ModuleStatus& module) { return module.id == id; });
     if (!shown) shown = best(modules, [&](const ModuleStatus& module) { return providesPlugin(module, id); });
     if (!shown) {
@@ -181,9 +205,9 @@ PageReply modulePage(const std::string& id, const std::vector<ModuleStatus>& mod
     Value body = facts(*shown);
     body.set("unload", text(shown->unload == module::Unload::Resident ? "resident" : "close"));
     body.set("provides", provides(*shown));
-    body.set("refused", companions(modules, *shown, ModuleState::Refused));
-    body.set("draining", companions(modules, *shown, ModuleState::Draining));
-    return {200, base::toJson(body), {}, {}};
+    body.set("refused", companions(modules, *shown, ModuleState::Refused, {}));
+    body.set("draining", companions(modules, *shown, ModuleState::Draining, holders));
+    return {200, base::toJson(body), {}, {}, {}};
 }
 
 }  // namespace weir::manage

@@ -28,6 +28,6 @@ base::Value moduleRows(const std::vector<ModuleStatus>& modules, const std::set<
 // Everything known about the module with that id, else about the module that provides the plugin with that key: the
 // generation that serves, or the nearest there is to one, with its "draining" and "refused" companions. 404: neither.
 PageReply modulePage(const std::string& id, const std::vector<ModuleStatus>& modules,
-                     const std::set<std::string>& waiting);
+                     const std::set<std::string>& waiting, const std::vector<Holder>& holders);
 
 }  // namespace weir::manage

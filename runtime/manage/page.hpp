@@ -19,6 +19,7 @@ struct PageReply {
     std::string body;       // JSON, but for the plain texts of /shenyu/**
     std::string allow;      // Allow; empty: no such field
     std::string challenge;  // WWW-Authenticate; empty: no such field
+    std::string type;       // Content-Type; empty: application/json
 };
 
 // `{"code":status,"message":"..."}`

@@ -6,6 +6,8 @@
 
 #include "base/value.hpp"
 #include "manage/data_pages.hpp"
+#include "manage/metrics_page.hpp"
+#include "manage/module_calls.hpp"
 #include "manage/module_pages.hpp"
 #include "manage/secret_text.hpp"
 #include "module/manifest.hpp"
@@ -28,6 +30,12 @@ std::string_view nameOf(ServingState state) {
     return "UNKNOWN";
 }
 
+PageReply wrongToken() {
+    PageReply reply = errorPage(401, "The token is missing or not correct: Authorization: Bearer TOKEN.");
+    reply.challenge = "Bearer realm=\"weir management\"";
+    return reply;
+}
+
 constexpr std::string_view kModule = "/plugins/";
 
 bool isModule(std::string_view path) {
@@ -37,33 +45,49 @@ bool isModule(std::string_view path) {
 
 }  // namespace
 
-Pages::Pages(const StatusSource& source, config::Secret token, bool loopback, DataControl* control,
+Pages::Pages(const StatusSource& source, config::Secret token, bool loopback, const Controls& controls,
              const config::Secret& localKey)
-    : source_(source), token_(std::move(token)), loopback_(loopback), control_(control) {
-    if (control_) localApi_.emplace(*control_, localKey);
+    : source_(source), token_(std::move(token)), loopback_(loopback), controls_(controls) {
+    if (controls_.data) localApi_.emplace(controls_, localKey);
 }
 
 PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
     const std::string_view path = request.target.substr(0, request.target.find('?'));
     if (localApi_ && LocalApi::owns(path)) return localApi_->answer(request);
+    if (controls_.modules && isModuleCall(path)) return call(request);
     if (!loopback_ && token_.empty()) {
         return errorPage(403, "The management port is not on loopback and answers with a token only: set "
                           "weir.management.token.");
     }
-    if (!loopback_ && !authorized(request.authorization)) {
-        PageReply reply = errorPage(401, "The token is missing or not correct: Authorization: Bearer TOKEN.");
-        reply.challenge = "Bearer realm=\"weir management\"";
-        return reply;
+    if (!loopback_ && !authorized(request.authorization)) return wrongToken();
+    std::optional<PageReply> page;
+    if (path == "/actuator/health") page = health(port);
+    else if (path == "/actuator/prometheus") page = PageReply{200, metricsPage(source_), {}, {}, kMetricsType};
+    else if (path == "/plugins") page = plugins();
+    else if (path == "/spi") page = spi();
+    else if (auto module = modulePages(path)) page = std::move(*module);
+    else if (auto dump = controls_.data ? dataPage(path, source_, *controls_.data) : std::nullopt)
+        page = PageReply{200, std::move(*dump), {}, {}, {}};
+    if (!page) {
+        return errorPage(404, "There is no such page; there are /actuator/health, /actuator/prometheus, /plugins, "
+                              "/plugins/ID, /plugins/ID/history and /spi.");
     }
-    const bool known = path == "/actuator/health" || path == "/plugins" || path == "/spi" || isModule(path);
-    const auto dump = control_ && !known ? dataPage(path, source_, *control_) : std::nullopt;
-    if (!known && !dump) return errorPage(404, "There is no such page; there are /actuator/health, /plugins, /plugins/ID and "
-                              "/spi.");
-    if (request.method != "GET") return wrongMethod("GET", "This page can only be read.");
-    if (dump) return {200, *dump, {}, {}};
-    if (isModule(path)) return modulePage(std::string(path.substr(kModule.size())), source_.modules(), waiting());
-    if (path == "/plugins") return plugins();
-    return path == "/spi" ? spi() : health(port);
+    return request.method == "GET" || request.method == "HEAD" ? *page : wrongMethod("GET", "This page can only be read.");
+}
+
+// What changes modules needs the token wherever it comes from.
+PageReply Pages::call(const PageRequest& request) const {
+    if (token_.empty()) return errorPage(403, "Calls that change something need a token: set weir.management.token.");
+    if (!authorized(request.authorization)) return wrongToken();
+    return *moduleCall(request, *controls_.modules);
+}
+
+std::optional<PageReply> Pages::modulePages(std::string_view path) const {
+    if (controls_.modules) {
+        if (auto history = historyPage(path, *controls_.modules)) return history;
+    }
+    if (!isModule(path)) return std::nullopt;
+    return modulePage(std::string(path.substr(kModule.size())), source_.modules(), waiting(), source_.holders());
 }
 
 bool Pages::authorized(std::string_view authorization) const {
@@ -75,23 +99,30 @@ bool Pages::authorized(std::string_view authorization) const {
 
 PageReply Pages::health(std::uint16_t port) const {
     const ServingState state = source_.state();
+    const std::vector<std::string> missing = source_.missingModules();
     Value server = Value::object();
     server.set("address", text(source_.serverAddress()));
     server.set("port", number(source_.serverPort()));
     Value management = Value::object();
     management.set("port", number(port));
     Value body = Value::object();
-    body.set("status", text(nameOf(state)));
+    const bool waits = state == ServingState::Up && !missing.empty();
+    body.set("status", text(waits ? "WAITING" : nameOf(state)));
     body.set("server", std::move(server));
     body.set("management", std::move(management));
-    return {state == ServingState::Up ? 200 : 503, base::toJson(body), {}, {}};
+    if (!missing.empty()) {
+        Value list = Value::array();
+        for (const std::string& id : missing) list.append(text(id));
+        body.set("missingModules", std::move(list));  // extPlugin.required
+    }
+    return {state == ServingState::Up && !waits ? 200 : 503, base::toJson(body), {}, {}, {}};
 }
 
 std::set<std::string> Pages::waiting() const {
     std::set<std::string> waiting;
-    if (!control_) return waiting;
+    if (!controls_.data) return waiting;
     const std::vector<ModuleStatus> modules = source_.modules();
-    control_->read([&](const data::DataStore& store) { waiting = waitingPlugins(store.data(), modules); });
+    controls_.data->read([&](const data::DataStore& store) { waiting = waitingPlugins(store.data(), modules); });
     return waiting;
 }
 
@@ -103,9 +134,9 @@ PageReply Pages::plugins() const {
         const std::string& interface = row.find("interface")->text();
         if (interface.empty() || interface == module::kPluginInterface) list.append(row);
     }
-    return {200, base::toJson(list), {}, {}};
+    return {200, base::toJson(list), {}, {}, {}};
 }
 
-PageReply Pages::spi() const { return {200, base::toJson(moduleRows(source_.modules(), waiting())), {}, {}}; }
+PageReply Pages::spi() const { return {200, base::toJson(moduleRows(source_.modules(), waiting())), {}, {}, {}}; }
 
 }  // namespace weir::manage

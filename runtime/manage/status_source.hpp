@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "module/manifest.hpp"
+#include "module/refusal.hpp"
 
 namespace weir::manage {
 
@@ -15,6 +18,7 @@ enum class ModuleState {
     Active,       // serves
     NotSelected,  // a core module that spi/ does not name
     Refused,      // a file of the ext directory that was not taken
+    Disabled,     // taken out by a call
     Draining,     // a generation that was replaced or removed and that requests still use
 };
 
@@ -34,7 +38,32 @@ struct ModuleStatus {
     std::string sha256;  // empty: a core module, or a file that could not be read
     std::uint64_t generation = 0;  // counts those of one id from 1; 0: refused
     std::chrono::system_clock::time_point since;  // when it came into this state
-    std::string reason;  // why it is refused
+    std::optional<module::Refusal> refusal;  // why it is refused or disabled
+    std::string stays;           // why its code stays in memory when it is over; empty: it does not
+    std::uint64_t failures = 0;  // requests that it failed since it came
+    std::uint64_t firstSnapshot = 0;  // versions that it serves in; last 0: it still does
+    std::uint64_t lastSnapshot = 0;
+};
+
+// What is known of a module before it serves.
+ModuleStatus describe(const module::Manifest& manifest, const std::filesystem::path& file, const std::string& sha256);
+
+// Something that happened to a module.
+struct ModuleEvent {
+    std::chrono::system_clock::time_point time;
+    std::string what;  // loaded, replaced, removed, refused, disabled, rolled back
+    std::string version;
+    std::string sha256;
+    std::uint64_t generation = 0;  // 0: it has none
+    std::string detail;
+};
+
+// Requests that still use data and modules which are not in force any more.
+struct Holder {
+    std::size_t loop = 0;
+    std::uint64_t snapshot = 0;  // its version
+    std::size_t requests = 0;
+    double seconds = 0;          // since it is not in force
 };
 
 // What the management port tells about the gateway. All members are called by any of its threads, also at one time.
@@ -46,6 +75,10 @@ public:
     virtual std::string serverAddress() const = 0;
     virtual std::uint16_t serverPort() const = 0;  // 0: not listening yet
     virtual std::vector<ModuleStatus> modules() const = 0;
+    // Modules of extPlugin.required that do not serve: the gateway is not ready while there are any.
+    virtual std::vector<std::string> missingModules() const = 0;
+    // Asks the loops; those that do not answer at once are left out.
+    virtual std::vector<Holder> holders() const = 0;
 };
 
 }  // namespace weir::manage

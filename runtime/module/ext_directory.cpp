@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "base/digest.hpp"
+#include "module/module_trust.hpp"
 
 namespace weir::module {
 
@@ -14,13 +15,20 @@ bool sameTime(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_se
 
 bool ExtDirectory::StatKey::operator==(const StatKey& other) const {
     return device == other.device && inode == other.inode && size == other.size && sameTime(modified, other.modified) &&
-           sameTime(changed, other.changed);
+           sameTime(changed, other.changed) && sameSignature(other);
+}
+
+bool ExtDirectory::StatKey::sameSignature(const StatKey& other) const { return sameTime(signed_, other.signed_); }
+
+void ExtDirectory::forget(const fs::path& file) {
+    if (const auto known = known_.find(file); known != known_.end()) known->second = {};
 }
 
 bool ExtDirectory::look(const fs::path& file, StatKey& key) {
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0) return false;
-    key = {status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim};
+    key = {status.st_dev, status.st_ino, status.st_size, status.st_mtim, status.st_ctim, {}};
+    if (::stat(signatureOf(file).c_str(), &status) == 0) key.signed_ = status.st_ctim;
     return true;
 }
 
@@ -43,6 +51,7 @@ ExtDirectory::Changes ExtDirectory::scan() {
         if (!known_.empty()) changes.alarm = present.error().text() + "; its modules run on";
         return changes;
     }
+    for (const auto& [file, key] : *present) changes.present.insert(file);
     findGone(*present, changes);
     std::map<fs::path, StatKey> candidates;
     for (const auto& [file, key] : *present) {
@@ -67,7 +76,7 @@ void ExtDirectory::read(const fs::path& file, const StatKey& key, Changes& chang
         return changes.refused.push_back({file, std::move(module).error()});
     }
     std::string hash = base::sha256Hex(module->bytes);
-    if (known != known_.end() && known->second.hash == hash) {
+    if (known != known_.end() && known->second.hash == hash && known->second.key.sameSignature(key)) {
         known->second.key = key;
         return;
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,18 +32,21 @@ public:
     };
     struct Refused {
         std::filesystem::path file;
-        base::Error error;
+        Refusal refusal;
     };
     struct Changes {
         std::vector<Changed> changed;                // by file name
         std::vector<std::filesystem::path> gone;
         std::vector<Refused> refused;                // not a module (yet): whatever ran under that name runs on
         std::vector<std::filesystem::path> unsettled;  // still being written: scan again soon
+        std::set<std::filesystem::path> present;     // all files that are looked at
         std::string alarm;                           // why nothing is taken for gone although it is not there; "" else
     };
     // Looks at every *.so directly in the directory, symlinks followed, dot files not. A directory that was never there
     // is empty; one that vanishes, or loses two modules or more at once with none left, is an alarm and no removal.
     Changes scan();
+    // The next look finds it changed, whatever it is.
+    void forget(const std::filesystem::path& file);
 
 private:
     struct StatKey {
@@ -52,7 +56,10 @@ private:
         timespec modified{};
         timespec changed{};
 
+        timespec signed_{};  // when its signature changed last
+
         bool operator==(const StatKey& other) const;
+        bool sameSignature(const StatKey& other) const;
     };
     struct Known {
         StatKey key;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -22,8 +23,6 @@ struct LoadedModule::Library {
 
 namespace {
 
-using base::Error;
-using base::ErrorCode;
 using base::Result;
 
 // Sizes at the interfaces' revision 1; later members lie behind and are used only if the module's table has them.
@@ -33,16 +32,43 @@ constexpr std::size_t kLoadBalancerBytes = offsetof(weir_load_balancer, done) + 
 constexpr std::size_t kDataHandlerBytes =
     offsetof(weir_plugin_data_handler, removed) + sizeof(weir_plugin_data_handler::removed);
 
-Error refuse(std::string message) { return Error{ErrorCode::InvalidModule, "", std::move(message)}; }
-
-Error wrongAbi(std::uint32_t abi) {
-    return refuse("it is built for ABI " + std::to_string(abi) + ", this gateway has ABI " +
-                  std::to_string(WEIR_ABI_VERSION) + ": build it with this gateway's SDK");
+Refusal badTables(std::string field, std::string found, std::string wanted) {
+    return {RefusalCode::BadTables, std::move(field), std::move(found), std::move(wanted),
+            "its tables and its manifest must come from one build"};
 }
 
-Error tooSmall(std::string_view what, std::size_t size, std::size_t expected) {
-    return refuse(std::string(what) + " has " + std::to_string(size) + " bytes, expected " + std::to_string(expected) +
-                  " or more");
+Refusal tooSmall(std::string table, std::size_t size, std::size_t expected) {
+    return {RefusalCode::TableTooSmall, std::move(table), std::to_string(size) + " bytes",
+            std::to_string(expected) + " or more", "build it with this gateway's SDK"};
+}
+
+std::string quote(std::string_view key) { return '"' + printable(key) + '"'; }
+
+// "a: b: c" -> "a"
+std::string upTo(std::string_view text, std::string_view end) { return std::string(text.substr(0, text.find(end))); }
+
+// From what dlerror() says:
+//   /staged/m.so: undefined symbol: name                                      maybe followed by ", version V"
+//   libx.so.1: cannot open shared object file: No such file or directory
+//   /lib/libc.so.6: version `GLIBC_2.38' not found (required by /staged/m.so)
+Refusal whyNotLoaded(std::string_view reason, const std::string& staged) {
+    constexpr std::string_view kUndefined = "undefined symbol: ";
+    constexpr std::string_view kNoLibrary = ": cannot open shared object file";
+    constexpr std::string_view kNoVersion = ": version `";
+    if (const auto at = reason.find(kUndefined); at != std::string_view::npos) {
+        const std::string symbol = upTo(reason.substr(at + kUndefined.size()), ",");
+        return {RefusalCode::UnresolvedSymbol, "the symbol " + demangled(symbol), "nowhere", "in a library it needs",
+                "link what defines it; the gateway's own functions come through weir_host only"};
+    }
+    if (reason.find(kNoLibrary) != std::string_view::npos && !reason.starts_with(staged)) {
+        return {RefusalCode::MissingLibrary, "the library " + printable(upTo(reason, ":")), "missing", "installed",
+                "install it, or link it statically"};
+    }
+    if (const auto at = reason.find(kNoVersion); at != std::string_view::npos) {
+        return {RefusalCode::UnresolvedSymbol, "the version " + printable(upTo(reason.substr(at + kNoVersion.size()), "'")),
+                "missing in " + printable(upTo(reason, ":")), "there", "build it on this system, or on an older one"};
+    }
+    return {RefusalCode::LoadFailed, "", printable(reason), "", ""};
 }
 
 // `finished` and `done` may be null.
@@ -71,38 +97,40 @@ const Table* findKey(std::span<const Table* const> tables, std::string_view key)
 // The list behind `interfaceId`, each table checked and named in the manifest. Equal numbers and distinct keys make it
 // one to one.
 template <class List, class Table>
-Result<void> readList(const weir_module& root, const char* interfaceId, const Manifest& manifest,
-                      std::string_view interface, std::size_t tableBytes, std::span<const Table* const>& out) {
+Result<void, Refusal> readList(const weir_module& root, const char* interfaceId, const Manifest& manifest,
+                               std::string_view interface, std::size_t tableBytes,
+                               std::span<const Table* const>& out) {
     const auto promised = static_cast<std::size_t>(
         std::ranges::count(manifest.provides, interface, [](const Provided& item) -> std::string_view {
             return item.interface;
         }));
+    const std::string listName = std::string("the list of ") + interfaceId;
+    const auto asManifest = [&] { return std::to_string(promised) + " as its manifest says"; };
     const auto* list = static_cast<const List*>(root.find(interfaceId));
     if (list == nullptr) {
         if (promised == 0) return {};
-        return refuse("its manifest promises " + std::string(interface) + ", but it does not answer " + interfaceId);
+        return badTables(listName, "missing", asManifest());
     }
-    if (list->size < sizeof(List)) return tooSmall(std::string("its list of ") + interfaceId, list->size, sizeof(List));
-    if (list->count != promised) {
-        return refuse("its manifest promises " + std::to_string(promised) + " of " + std::string(interface) +
-                      ", but it has " + std::to_string(list->count));
-    }
+    if (list->size < sizeof(List)) return tooSmall(listName, list->size, sizeof(List));
+    if (list->count != promised) return badTables(listName, std::to_string(list->count), asManifest());
     if (promised == 0) return {};
-    if (list->items == nullptr) return refuse("its list of " + std::string(interfaceId) + " is null");
+    if (list->items == nullptr) return badTables(listName, "null", asManifest());
     const std::span<const Table* const> tables(list->items, list->count);
     for (std::size_t i = 0; i < tables.size(); ++i) {
         const Table* table = tables[i];
         const std::string name = std::string(interface) + "[" + std::to_string(i) + "]";
-        if (table == nullptr) return refuse(name + " is null");
+        if (table == nullptr) return badTables(name, "null", "a table");
         if (table->size < tableBytes) return tooSmall("the table of " + name, table->size, tableBytes);
         const std::string key(view(table->key));
         if (manifest.find(interface, key) == nullptr) {
-            return refuse("it has " + std::string(interface) + " \"" + key + "\", which its manifest does not name");
+            return badTables(name + ".key", quote(key), "one that its manifest names");
         }
         if (findKey(tables.first(i), key) != nullptr) {
-            return refuse("it has " + std::string(interface) + " \"" + key + "\" twice");
+            return badTables(name + ".key", quote(key) + " for the second time", "each key once");
         }
-        if (!isComplete(*table)) return refuse("the table of " + name + " \"" + key + "\" lacks a required function");
+        if (!isComplete(*table)) {
+            return badTables(name + " " + quote(key), "without a required function", "all of them");
+        }
     }
     out = tables;
     return {};
@@ -110,58 +138,79 @@ Result<void> readList(const weir_module& root, const char* interfaceId, const Ma
 
 }  // namespace
 
-LoadedModule::LoadedModule(std::filesystem::path file, Manifest manifest)
-    : file_(std::move(file)), manifest_(std::move(manifest)) {}
+bool isMapped(const std::filesystem::path& file) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        if (line.find(file.string()) != line.npos) return true;
+    return false;
+}
+
+LoadedModule::LoadedModule(std::filesystem::path file, Manifest manifest, ModuleFacts facts)
+    : file_(std::move(file)), manifest_(std::move(manifest)), facts_(std::move(facts)) {}
 
 LoadedModule::~LoadedModule() {
     library_.reset();
     std::error_code ignored;
-    if (!stagedFile_.empty()) std::filesystem::remove(stagedFile_, ignored);
+    if (ownsStagedFile_) std::filesystem::remove(stagedFile_, ignored);
 }
 
-Result<std::unique_ptr<LoadedModule>> LoadedModule::load(const std::filesystem::path& file, StagingDirectory& staging) {
+Result<std::unique_ptr<LoadedModule>, Refusal> LoadedModule::load(const std::filesystem::path& file,
+                                                                  StagingDirectory& staging,
+                                                                  const CheckPolicy& policy) {
     // What is checked are the bytes that are staged: the file is read once.
     auto read = readModuleFile(file);
     if (!read) return std::move(read).error();
-    return load(file, *read, staging);
+    auto facts = checkModule(read->bytes, read->manifest, policy);
+    if (!facts) return std::move(facts).error();
+    return load(file, *read, *facts, staging);
 }
 
-Result<std::unique_ptr<LoadedModule>> LoadedModule::load(const std::filesystem::path& file, const ModuleFile& read,
-                                                         StagingDirectory& staging) {
-    std::unique_ptr<LoadedModule> loaded(new LoadedModule(file, read.manifest));
-    const auto withOrigin = [&](const Error& error) { return Error{error.code, file.string(), error.message}; };
-    if (loaded->manifest_.abi != WEIR_ABI_VERSION) return withOrigin(wrongAbi(loaded->manifest_.abi));
-
+Result<std::unique_ptr<LoadedModule>, Refusal> LoadedModule::load(const std::filesystem::path& file,
+                                                                  const ModuleFile& read, const ModuleFacts& facts,
+                                                                  StagingDirectory& staging) {
+    std::unique_ptr<LoadedModule> loaded(new LoadedModule(file, read.manifest, facts));
     auto staged = staging.write(loaded->manifest_.id, read.bytes);
-    if (!staged) return Error{ErrorCode::Io, file.string(), "cannot be staged: " + staged.error().text()};
+    if (!staged) return std::move(staged).error();
     loaded->stagedFile_ = std::move(*staged);
-    if (const auto opened = loaded->open(); !opened) return withOrigin(opened.error());
-    if (const auto tables = loaded->readTables(); !tables) return withOrigin(tables.error());
+    loaded->ownsStagedFile_ = true;
+    if (auto opened = loaded->open(); !opened) return std::move(opened).error();
+    if (auto tables = loaded->readTables(); !tables) return std::move(tables).error();
     return loaded;
 }
 
-Result<void> LoadedModule::open() {
+Result<std::unique_ptr<LoadedModule>, Refusal> LoadedModule::loadStaged(const std::filesystem::path& staged,
+                                                                        Manifest manifest) {
+    ModuleFacts facts;
+    facts.unload = manifest.unload;
+    std::unique_ptr<LoadedModule> loaded(new LoadedModule(staged, std::move(manifest), std::move(facts)));
+    loaded->stagedFile_ = staged;
+    if (auto opened = loaded->open(); !opened) return std::move(opened).error();
+    if (auto tables = loaded->readTables(); !tables) return std::move(tables).error();
+    return loaded;
+}
+
+Result<void, Refusal> LoadedModule::open() {
     using boost::dll::load_mode::type;
     int mode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
-    if (manifest_.unload == Unload::Resident) mode |= RTLD_NODELETE;
+    if (facts_.unload == Unload::Resident) mode |= RTLD_NODELETE;
     try {
         std::error_code failure;
         library_ = std::make_unique<Library>();
         library_->handle.load(stagedFile_, failure, static_cast<type>(mode));
         if (!failure) return {};
         const char* reason = ::dlerror();  // the error code says "bad file descriptor" whatever it was
-        return refuse("it cannot be loaded: " + (reason != nullptr ? std::string(reason) : failure.message()));
+        return whyNotLoaded(reason != nullptr ? reason : failure.message(), stagedFile_.string());
     } catch (const std::exception& thrown) {
-        return refuse(std::string("it cannot be loaded: ") + thrown.what());
+        return Refusal{RefusalCode::LoadFailed, "", thrown.what(), "", ""};
     }
 }
 
-Result<void> LoadedModule::readTables() {
-    if (!library_->handle.has(WEIR_MODULE_SYMBOL)) return refuse("it does not export " WEIR_MODULE_SYMBOL);
+Result<void, Refusal> LoadedModule::readTables() {
+    if (!library_->handle.has(WEIR_MODULE_SYMBOL)) return missingSymbol("missing");
     const auto& root = library_->handle.get<const weir_module>(WEIR_MODULE_SYMBOL);
     if (root.size < kModuleBytes) return tooSmall(WEIR_MODULE_SYMBOL, root.size, kModuleBytes);
-    if (root.abi != WEIR_ABI_VERSION) return wrongAbi(root.abi);
-    if (root.find == nullptr) return refuse(WEIR_MODULE_SYMBOL ".find is null");
+    if (root.abi != WEIR_ABI_VERSION) return wrongAbi(std::to_string(root.abi));
+    if (root.find == nullptr) return badTables(WEIR_MODULE_SYMBOL ".find", "null", "a function");
 
     auto read = readList<weir_plugin_list>(root, WEIR_INTERFACE_PLUGIN, manifest_, kPluginInterface, kPluginBytes,
                                            plugins_);

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "module/module_check.hpp"
+
 namespace weir::module {
 namespace {
 
-using base::Error;
-using base::ErrorCode;
 using base::Result;
 using base::Value;
 
@@ -43,14 +43,15 @@ bool isVersion(std::string_view text) {
 // Reads members of the manifest; keeps the first error and answers defaults from then on.
 class Reader {
 public:
-    const std::optional<Error>& error() const { return error_; }
+    const std::optional<Refusal>& refusal() const { return refusal_; }
 
-    void fail(std::string message) {
-        if (!error_) error_ = Error{ErrorCode::InvalidModule, "", "manifest: " + std::move(message)};
+    void fail(Refusal refusal) {
+        if (!refusal_) refusal_ = std::move(refusal);
     }
+    // `path` "" is the whole.
     void expect(const std::string& path, std::string_view expected, const Value* found) {
-        fail(found == nullptr ? path + " is missing, expected " + std::string(expected)
-                              : path + " must be " + std::string(expected) + ", not " + spell(*found));
+        fail({RefusalCode::BadManifest, path.empty() ? "the manifest" : path,
+              found == nullptr ? "missing" : spell(*found), std::string(expected), ""});
     }
 
     std::string text(const Value& object, const std::string& path, std::string_view key,
@@ -114,7 +115,7 @@ private:
         return value.quoted() ? base::jsonQuote(text) : text;
     }
 
-    std::optional<Error> error_;
+    std::optional<Refusal> refusal_;
 };
 
 std::string itemPath(const std::string& list, std::size_t index) { return list + "[" + std::to_string(index) + "]"; }
@@ -170,31 +171,39 @@ const Provided* Manifest::find(std::string_view interface, std::string_view key)
     return it == provides.end() ? nullptr : &*it;
 }
 
-Result<Manifest> parseManifest(std::string_view json) {
+Result<Manifest, Refusal> parseManifest(std::string_view json) {
     const auto parsed = base::parseJson(json);
-    if (!parsed) return Error{ErrorCode::InvalidModule, "", "manifest: not JSON: " + parsed.error().text()};
+    if (!parsed) {
+        return Refusal{RefusalCode::BadManifest, "the manifest", "no JSON (" + parsed.error().text() + ")", "JSON", ""};
+    }
     Reader read;
-    if (!parsed->isObject()) read.fail("expected a map, not " + std::string(parsed->describe()));
+    if (!parsed->isObject()) read.expect("", "a map", &*parsed);
 
     // The schema comes first: nothing else can be judged in one we do not know.
     read.integer(*parsed, "", "schema", kSchema, kSchema);
     Manifest out;
     out.id = read.text(*parsed, "", "id", isId, "1 to 128 letters, digits, '.', '_' or '-'");
     out.version = read.text(*parsed, "", "version", isVersion, "a version such as \"1.2.0\"");
+    if (parsed->find("abi") == nullptr) read.fail(wrongAbi("missing"));
     constexpr std::int64_t kMaxAbi = std::numeric_limits<std::uint32_t>::max();
-    out.abi = static_cast<std::uint32_t>(read.integer(*parsed, "", "abi", 1, kMaxAbi));
+    out.abi = static_cast<std::uint32_t>(read.integer(*parsed, "", "abi", 0, kMaxAbi));
+    if (out.abi == 0) read.fail(wrongAbi("0"));
     out.unload = read.choice<Unload>(*parsed, "", "unload", {{"close", Unload::Close}, {"resident", Unload::Resident}});
 
     const auto& provides = read.list(*parsed, "", "provides");
-    if (provides.empty()) read.expect("provides", "a list with at least one item", parsed->find("provides"));
-    for (std::size_t i = 0; i < provides.size() && !read.error(); ++i) {
+    if (provides.empty()) {
+        read.fail({RefusalCode::BadManifest, "provides", parsed->find("provides") != nullptr ? "empty" : "missing",
+                   "a list with at least one item", ""});
+    }
+    for (std::size_t i = 0; i < provides.size() && !read.refusal(); ++i) {
         Provided item = readProvided(read, provides[i], itemPath("provides", i));
         if (out.find(item.interface, item.key) != nullptr) {
-            read.fail(itemPath("provides", i) + " offers " + item.interface + " \"" + item.key + "\" a second time");
+            read.fail({RefusalCode::BadManifest, itemPath("provides", i),
+                       item.interface + " \"" + item.key + "\" a second time", "each key once", ""});
         }
         out.provides.push_back(std::move(item));
     }
-    if (read.error()) return *read.error();
+    if (read.refusal()) return *read.refusal();
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "base/value.hpp"
+#include "module/refusal.hpp"
 
 namespace weir::module {
 
@@ -62,8 +63,9 @@ struct Manifest {
     const Provided* find(std::string_view interface, std::string_view key) const;
 };
 
-// Every member that this version knows is checked; unknown members are ignored, as the format grows by them. The error
-// names the member, like "provides[0].order must be a whole number, not a text"; its origin is empty.
-base::Result<Manifest> parseManifest(std::string_view json);
+// Every member that this version knows is checked; unknown members are ignored, as the format grows by them. The
+// refusal names the member, as in "provides[0].order". A manifest for another ABI is read all the same (checkModule
+// refuses it); ABI 0, or none, is an AbiMismatch here.
+base::Result<Manifest, Refusal> parseManifest(std::string_view json);
 
 }  // namespace weir::module

@@ -23,18 +23,19 @@ using base::Result;
 
 constexpr std::size_t kMaxFileBytes = 512ul * 1024 * 1024;
 
-Error ioError(const fs::path& path, const char* what) {
-    return Error{ErrorCode::Io, path.string(), std::string(what) + ": " + std::strerror(errno)};
+Refusal unreadable(const char* what) {
+    return {RefusalCode::Unreadable, "", std::string(what) + ": " + std::strerror(errno), "", ""};
 }
 
-Result<std::string> readAll(int fd, const fs::path& path) {
+Result<std::string, Refusal> readAll(int fd) {
     struct stat status {};
-    if (::fstat(fd, &status) != 0) return ioError(path, "cannot be examined");
-    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::InvalidModule, path.string(), "it is not a regular file"};
+    if (::fstat(fd, &status) != 0) return unreadable("it cannot be examined");
+    if (!S_ISREG(status.st_mode)) {
+        return Refusal{RefusalCode::Unreadable, "", "it is not a regular file", "one", "remove it"};
+    }
     if (static_cast<std::uint64_t>(status.st_size) > kMaxFileBytes) {
-        return Error{ErrorCode::InvalidModule, path.string(),
-                     "it has " + std::to_string(status.st_size) + " bytes, allowed are " +
-                         std::to_string(kMaxFileBytes)};
+        return Refusal{RefusalCode::TooLarge, "the file's size", std::to_string(status.st_size) + " bytes",
+                       "at most " + std::to_string(kMaxFileBytes), "strip it"};
     }
     // A file that grows meanwhile is read up to the size seen first; its own headers tell whether that is enough.
     std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
@@ -42,7 +43,7 @@ Result<std::string> readAll(int fd, const fs::path& path) {
     while (done < bytes.size()) {
         const ssize_t got = ::read(fd, bytes.data() + done, bytes.size() - done);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return ioError(path, "cannot be read");
+        if (got < 0) return unreadable("it cannot be read");
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
     }
@@ -56,19 +57,22 @@ bool isModuleName(const fs::path& file) {
     return file.extension() == ".so" && file.filename().string().front() != '.';
 }
 
-Result<ModuleFile> readModuleFile(const fs::path& path) {
+Result<ModuleFile, Refusal> readModuleFile(const fs::path& path) {
     // O_NONBLOCK: a FIFO put there must not hang the scan.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return ioError(path, "cannot be opened");
-    auto bytes = readAll(fd, path);
+    if (fd < 0) return unreadable("it cannot be opened");
+    auto bytes = readAll(fd);
     ::close(fd);
     if (!bytes) return std::move(bytes).error();
+    return parseModule(std::move(bytes).value());
+}
 
-    const auto note = findManifestNote(*bytes);
-    if (!note) return Error{note.error().code, path.string(), note.error().message};
+Result<ModuleFile, Refusal> parseModule(std::string bytes) {
+    const auto note = findManifestNote(bytes);
+    if (!note) return note.error();
     auto manifest = parseManifest(*note);
-    if (!manifest) return Error{manifest.error().code, path.string(), manifest.error().message};
-    return ModuleFile{std::move(*bytes), std::move(*manifest)};
+    if (!manifest) return std::move(manifest).error();
+    return ModuleFile{std::move(bytes), std::move(*manifest)};
 }
 
 FoundModules findModules(const fs::path& directory) {
@@ -83,7 +87,7 @@ FoundModules findModules(const fs::path& directory) {
     for (const auto& file : files) {
         auto read = readModuleFile(file);
         if (!read) {
-            out.problems.push_back(read.error());
+            out.problems.push_back(read.error().error(file.string()));
             continue;
         }
         const std::string& id = read->manifest.id;

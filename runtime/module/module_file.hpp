@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "module/manifest.hpp"
+#include "module/refusal.hpp"
 
 namespace weir::module {
 
@@ -18,9 +19,10 @@ struct ModuleFile {
 // Whether a directory's entry is looked at as a module: *.so, dot files not.
 bool isModuleName(const std::filesystem::path& file);
 
-// Reads a regular file (symlinks are followed) of at most 512 MiB; nothing is loaded or run. The error's origin is the
-// path.
-base::Result<ModuleFile> readModuleFile(const std::filesystem::path& path);
+// Reads a regular file (symlinks are followed) of at most 512 MiB; nothing is loaded or run.
+base::Result<ModuleFile, Refusal> readModuleFile(const std::filesystem::path& path);
+// The same for bytes that came another way.
+base::Result<ModuleFile, Refusal> parseModule(std::string bytes);
 
 struct FoundModule {
     std::filesystem::path file;

@@ -37,6 +37,7 @@ std::string_view toText(RefusalCode code) {
         case RefusalCode::ResidentLimit: return "resident_limit";
         case RefusalCode::Untrusted: return "untrusted";
         case RefusalCode::WritablePath: return "writable_path";
+        case RefusalCode::Disabled: return "disabled";
         case RefusalCode::SetAside: return "set_aside";
         case RefusalCode::StagingFailed: return "staging_failed";
         case RefusalCode::LoadFailed: return "load_failed";

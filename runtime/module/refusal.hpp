@@ -42,6 +42,7 @@ enum class RefusalCode {
     ResidentLimit,
     Untrusted,         // not on the allow-list, or not signed by a known key
     WritablePath,      // others may write to the file or its directory
+    Disabled,          // by a call
     SetAside,          // these bytes were rolled back, or the gateway died while it loaded them
     StagingFailed,     // no place for the private copy
     LoadFailed,        // for another reason that the loader gives

@@ -63,7 +63,7 @@ function(weir_add_plugin NAME)
   endif()
   add_custom_command(TARGET ${NAME} POST_BUILD
     COMMAND "${CMAKE_COMMAND}" "-DREADELF=${CMAKE_READELF}" "-DMODULE=$<TARGET_FILE:${NAME}>"
-            -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/WeirCheckModule.cmake"
+            "-DUNLOAD=${ARG_UNLOAD}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/WeirCheckModule.cmake"
     VERBATIM)
 
   if(ARG_INSTALL)

@@ -15,8 +15,9 @@ namespace {
 
 const fs::path kRoot = WEIR_SOURCE_ROOT;
 
-constexpr std::array<std::string_view, 11> kLayers = {"base", "net",   "config",   "http",  "module", "data",
-                                                      "match", "upstream", "chain", "manage", "gateway"};
+// "probe" is a program beside them.
+constexpr std::array<std::string_view, 12> kLayers = {"base",  "net",      "config", "http",   "module",  "data",
+                                                      "match", "upstream", "chain",  "manage", "gateway", "probe"};
 
 struct Include {
     std::string place;  // file:line, below the root

@@ -55,7 +55,7 @@ TEST_CASE("a file that is no good module is refused by name with the reason, and
         {"nothing", "", ""},
         {"one byte", "\x7f", ""},
         {"a constructor that fails", bytesOf(built("hello-throws", "hello")), "hello has no licence"},
-        {"a newer ABI", replaced(good, "\"abi\":1", "\"abi\":7"), "ABI 7, this gateway has ABI 1"},
+        {"a newer ABI", replaced(good, "\"abi\":1", "\"abi\":7"), "ABI is 7, expected 1"},
         {"ABI 0", replaced(good, "\"abi\":1", "\"abi\":0"), "abi"},
         {"no ABI", replaced(good, "\"abi\":1", "\"abx\":1"), "abi"},
         {"another machine", good.substr(0, 18) + '\x28' + good.substr(19), ""},

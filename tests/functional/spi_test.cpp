@@ -192,6 +192,6 @@ TEST_CASE("an extension's data handler for a plugin that a core module listens t
     GatewayProcess gateway(proxyTo(upstream.address()), {modules.argument(), "--extPlugin.enabled=true",
                                                          "--extPlugin.path=" + extensions.path().string()});
     CHECK_NOTHROW(gateway.process().waitForLine(
-        "PluginDataHandler 'divide' is served by the core module 'data-listener'"));
+        "PluginDataHandler 'divide', served by the core module 'data-listener'"));
     CHECK(heard(gateway).size() == 4);
 }

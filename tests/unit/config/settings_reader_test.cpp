@@ -59,6 +59,8 @@ TEST_CASE("without any source the settings are the documented defaults") {
     CHECK(settings.management.token.empty());
     CHECK(settings.extPlugin.enabled);
     CHECK(settings.extPlugin.scheduleTime == 300s);
+    CHECK(settings.extPlugin.probeTimeout == 10s);
+    CHECK(settings.extPlugin.createTimeout == 10s);
     CHECK(settings.upstream.connectTimeout == 3s);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Weir);
     CHECK(settings.server.requestIdHeader.text == "X-Request-Id");
@@ -73,7 +75,8 @@ TEST_CASE("a file sets what it names and leaves the rest") {
 server: {address: 0.0.0.0, port: "8080", threads: auto, headerTimeout: 500, keepAliveTimeout: 1m}
 management: {port: 0, token: t0p}
 data: {snapshot: state/data.json}
-extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay: 500ms, settleMs: 80}
+extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay: 500ms, settleMs: 80,
+            probeTimeout: 2, createTimeout: 300ms}
 modules:
   path: /opt/weir/plugins
 upstream: {connectTimeout: 250ms, maxIdle: 0}
@@ -95,6 +98,8 @@ accessLog: {format: json, file: ../log/access.log}
     CHECK(settings.extPlugin.scheduleTime == 1s);
     CHECK(settings.extPlugin.scheduleDelay == 500ms);
     CHECK(settings.extPlugin.settle == 80ms);
+    CHECK(settings.extPlugin.probeTimeout == 2s);
+    CHECK(settings.extPlugin.createTimeout == 300ms);
     CHECK(settings.data.snapshot == "conf/state/data.json");
     CHECK(settings.modules.path == "/opt/weir/plugins");
     CHECK(settings.upstream.connectTimeout == 250ms);
@@ -137,6 +142,24 @@ TEST_CASE("a variable may or may not separate the words of a name") {
     }
     CHECK(good({"", {}, {{"WEIR_EXT_PLUGIN_PATH", "ext"}}}).extPlugin.path == "ext");
     CHECK(good({"", {}, {{"WEIR_LOCAL_SHA512_KEY", kHash}}}).local.sha512Key.reveal() == kHash);
+}
+
+TEST_CASE("a list of paths counts from the file that names them, and one alone is a list") {
+    const Settings settings = good({"extPlugin: {upload: true, staging: run, trust: {sha256: [ab, cd], keys: "
+                                    "[a.pem, /etc/b.pem]}}"});
+    CHECK(settings.extPlugin.upload);
+    CHECK(settings.extPlugin.staging == "conf/run");
+    CHECK(settings.extPlugin.trust.sha256 == config::TokenList{"ab", "cd"});
+    CHECK(settings.extPlugin.trust.keys == config::PathList{"conf/a.pem", "/etc/b.pem"});
+    CHECK(good({"extPlugin: {trust: {keys: 'a,b.pem'}}"}).extPlugin.trust.keys == config::PathList{"conf/a,b.pem"});
+    CHECK(good({"", {{"extPlugin.trust.keys", "a.pem"}}}).extPlugin.trust.keys == config::PathList{"a.pem"});
+    for (const char* none : {"extPlugin: {trust: {keys: }}", "extPlugin: {trust: {keys: []}}", "extPlugin: {}"})
+        CHECK(good({none}).extPlugin.trust.keys.empty());
+    for (const char* wrong : {"{a: b}", "[a, '']", "[[a]]", "[a, ~]"}) {
+        INFO(wrong);
+        CHECK(has(error({std::string("extPlugin: {trust: {keys: ") + wrong + "}}"}),
+                  "extPlugin.trust.keys: expected paths, as a list or one alone, got "));
+    }
 }
 
 TEST_CASE("no two settings share a variable") {
@@ -203,6 +226,15 @@ TEST_CASE("a wrong value is refused with its place and what was expected") {
         INFO(row.yaml);
         CHECK(error({row.yaml}) == row.error);
     }
+}
+
+TEST_CASE("libraries that modules may need are a list, or separated by commas") {
+    const config::TokenList both = {"libz.so.1", "libstdc++fs.so"};
+    CHECK(good({}).extPlugin.libraries.empty());
+    CHECK(good({"extPlugin: {libraries: [libz.so.1, libstdc++fs.so]}"}).extPlugin.libraries == both);
+    CHECK(good({"", {{"extPlugin.libraries", "libz.so.1, libstdc++fs.so"}}}).extPlugin.libraries == both);
+    CHECK(good({"", {}, {{"WEIR_EXT_PLUGIN_LIBRARIES", "libz.so.1"}}}).extPlugin.libraries.size() == 1);
+    CHECK(has(error({"extPlugin: {libraries: [/usr/lib/libz.so]}"}), "extPlugin.libraries: expected "));
 }
 
 TEST_CASE("a time is a number with a unit within its range") {

@@ -57,7 +57,7 @@ std::vector<std::string> namesIn(const fs::path& directory) {
 TEST_CASE("a snapshot brings back what calls changed, and only the owner may read it") {
     support::TempDirectory directory;
     const fs::path file = directory.path() / "data.json";
-    directory.write("data.json.new", "left behind by a crash");
+    directory.write(".data.json.new", "left behind by a crash");
     const DataStore store = changedStore();
     REQUIRE(saveSnapshot(file, store.changes()));
     REQUIRE(saveSnapshot(file, store.changes()));
@@ -132,7 +132,7 @@ TEST_CASE("a place that cannot be written is an error that names it") {
     support::TempDirectory directory;
     auto saved = saveSnapshot(directory.path() / "no/such/data.json", {});
     REQUIRE_FALSE(saved);
-    CHECK_THAT(saved.error().text(), Catch::Contains("no/such/data.json.new: cannot be written: No such file"));
+    CHECK_THAT(saved.error().text(), Catch::Contains("no/such/.data.json.new: cannot be written: No such file"));
     std::vector<std::string> warnings;
     CHECK_FALSE(loadSnapshot(directory.path(), warnings));
 }

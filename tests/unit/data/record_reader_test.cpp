@@ -165,7 +165,7 @@ TEST_CASE("a wrong record is refused with its place and what was expected") {
           "\"full\"");
 }
 
-TEST_CASE("a plugin may have its own order, and a Java archive is only warned about") {
+TEST_CASE("a plugin may have its own order, and a module in a file is only warned about") {
     Reading reading;
     auto plugin =
         reading.reader.readPlugin(yaml("{name: divide, sort: 200, config: '{\"multi\":\"x\"}', role: Proxy}"));
@@ -177,7 +177,7 @@ TEST_CASE("a plugin may have its own order, and a Java archive is only warned ab
     REQUIRE(reading.reader.readPlugin(yaml("{name: own, pluginJar: UEsDBA==}")));
     CHECK(reading.warnings ==
           std::vector<std::string>{
-              "f.yaml:1:24: plugin.pluginJar is not taken: Weir loads shared objects, not Java archives"});
+              "f.yaml:1:24: plugin.pluginJar is taken from calls only"});
 }
 
 TEST_CASE("metadata and app auth are read as ShenYu names them") {

@@ -45,7 +45,7 @@ TEST_CASE("the dumps are lists with one map, keyed as ShenYu's caches") {
     FakeStatus status;
     FakeControl control;
     fill(control);
-    const Pages pages(status, {}, true, &control);
+    const Pages pages(status, {}, true, {&control, nullptr, false});
     auto dump = [&](std::string_view path) {
         const PageReply reply = pages.answer({"GET", path}, 1);
         CHECK(reply.status == 200);
@@ -74,7 +74,7 @@ TEST_CASE("data of a plugin that no module provides is marked and listed as wait
     FakeStatus status;
     FakeControl control;
     fill(control);
-    const Pages pages(status, {}, true, &control);
+    const Pages pages(status, {}, true, {&control, nullptr, false});
     const auto get = [&](std::string_view path) { return pages.answer({"GET", path}, 1).body; };
     const auto waits = [&](std::string_view path) { return get(path).find("\"waiting\":true") != std::string::npos; };
     const std::string row = R"({"interface":"Plugin","key":"a","module":"","version":"","state":"waiting"})";
@@ -100,7 +100,7 @@ TEST_CASE("data of a plugin that no module provides is marked and listed as wait
 TEST_CASE("the pages of the data ask for the token off loopback, the local calls for their own key") {
     FakeStatus status;
     FakeControl control;
-    const Pages pages(status, config::Secret("t"), false, &control, config::Secret(kSampleHash));
+    const Pages pages(status, config::Secret("t"), false, {&control, nullptr, false}, config::Secret(kSampleHash));
     CHECK(pages.answer({"GET", "/actuator/ruleData"}, 1).status == 401);
     CHECK(pages.answer({"GET", "/actuator/ruleData", "Bearer t"}, 1).status == 200);
     CHECK(pages.answer({"POST", "/actuator/ruleData", "Bearer t"}, 1).status == 405);

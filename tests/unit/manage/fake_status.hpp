@@ -44,11 +44,15 @@ inline ModuleStatus balancerModule() {
 struct FakeStatus final : StatusSource {
     std::atomic<ServingState> now{ServingState::Up};
     std::vector<ModuleStatus> found = {pluginModule("global", -1), balancerModule()};  // not while another thread asks
+    std::vector<std::string> missing;
+    std::vector<Holder> held;
 
     ServingState state() const override { return now; }
     std::string serverAddress() const override { return "127.0.0.1"; }
     std::uint16_t serverPort() const override { return now == ServingState::Starting ? 0 : 9195; }
     std::vector<ModuleStatus> modules() const override { return found; }
+    std::vector<std::string> missingModules() const override { return missing; }
+    std::vector<Holder> holders() const override { return held; }
 };
 
 }  // namespace weir::manage

@@ -13,7 +13,7 @@ namespace {
 
 struct Local {
     FakeControl control;
-    LocalApi api{control, config::Secret(kSampleHash)};
+    LocalApi api{{&control, nullptr, false}, config::Secret(kSampleHash)};
 
     PageReply get(std::string_view target) { return api.answer({"GET", target, "", "123456", nullptr}); }
     PageReply post(std::string_view target, const std::string& body) {
@@ -57,7 +57,7 @@ TEST_CASE("the local calls answer to the right key only") {
     for (const Row& row : rows) {
         INFO(row.hash << " " << row.key);
         FakeControl control;
-        const LocalApi api(control, config::Secret(row.hash));
+        const LocalApi api({&control, nullptr, false}, config::Secret(row.hash));
         std::istringstream body("{");
         const PageReply read = api.answer({"GET", "/shenyu/cleanAll", "", row.key, nullptr});
         CHECK(read.status == (row.message ? 403 : 200));

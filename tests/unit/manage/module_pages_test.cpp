@@ -13,12 +13,12 @@ using Modules = std::vector<ModuleStatus>;
 ModuleStatus refused(const std::string& id, const std::string& file, const std::string& reason) {
     ModuleStatus module = pluginModule(id, 1, ModuleState::Refused);
     module.file = file;
-    module.reason = reason;
+    module.refusal = module::Refusal{module::RefusalCode::LoadFailed, {}, reason, {}, {}};
     return module;
 }
 
 base::Value page(const std::string& id, const Modules& modules) {
-    const PageReply reply = modulePage(id, modules, {});
+    const PageReply reply = modulePage(id, modules, {}, {});
     INFO(reply.body);
     CHECK(reply.status == 200);
     auto tree = base::parseJson(reply.body);
@@ -41,7 +41,7 @@ TEST_CASE("the page of a module has all its facts") {
     module.unload = module::Unload::Resident;
     module.keys[0].provided.fields = *base::parseJson(R"({"rule":[{"name":"text","type":"string"}]})");
     module.keys.push_back(pluginKey("other", 7, ModuleState::NotSelected));
-    CHECK(modulePage("greet", {module}, {}).body ==
+    CHECK(modulePage("greet", {module}, {}, {}).body ==
           R"({"id":"greet","version":"1.2.0","state":"active","file":"/m/greet.so","generation":3,)"
           R"("since":"2026-11-30T00:00:00Z","sha256":"abc","unload":"resident","provides":[)"
           R"({"interface":"Plugin","key":"greet","order":150,"state":"active",)"
@@ -55,8 +55,8 @@ TEST_CASE("a page goes by the module's id, else by a plugin's key") {
     const Modules modules = {named, pluginModule("a", 1), balancerModule()};
     CHECK(text(page("hello", modules), "id") == "hello-module");
     CHECK(text(page("hello-module", modules), "id") == "hello-module");
-    CHECK(modulePage("hash", modules, {}).status == 404);
-    CHECK(modulePage("x", modules, {}).body ==
+    CHECK(modulePage("hash", modules, {}, {}).status == 404);
+    CHECK(modulePage("x", modules, {}, {}).body ==
           R"({"code":404,"message":"There is no module and no plugin 'x'."})");
     const Modules twisted = {named, pluginModule("hello", 1)};
     CHECK(text(page("hello", twisted), "id") == "hello");
@@ -71,14 +71,14 @@ TEST_CASE("a refused replacement is told with the generation that serves") {
     CHECK(text(hello, "reason") == "absent");
     const auto& others = hello.find("refused")->items();
     REQUIRE(others.size() == 2);
-    CHECK(text(others[0], "reason") == "no module");
-    CHECK(text(others[1], "reason") == "serves already");
+    CHECK(text(others[0], "reason") == "load_failed: no module");
+    CHECK(text(others[1], "reason") == "load_failed: serves already");
     CHECK(text(others[1], "generation") == "absent");
 
     const base::Value file = page("hello.so", modules);  // what has no readable manifest goes by its file's name
     CHECK(text(file, "state") == "refused");
-    CHECK(text(file, "reason") == "no module");
-    CHECK(text(page("other", modules), "reason") == "no");
+    CHECK(text(file, "reason") == "load_failed: no module");
+    CHECK(text(page("other", modules), "reason") == "load_failed: no");
 }
 
 TEST_CASE("a generation that drains is told with how long it does") {
@@ -107,5 +107,5 @@ TEST_CASE("rows go by interface, order and key, then come what waits and what is
                    "/x.so/refused ");
     CHECK(base::toJson(rows.items().back()) ==
           R"({"interface":"","key":"","module":"x.so","version":"0.1.0","state":"refused","file":"/ext/x.so",)"
-          R"("since":"2026-11-30T00:00:00Z","reason":"bad"})");
+          R"("since":"2026-11-30T00:00:00Z","reason":"load_failed: bad"})");
 }

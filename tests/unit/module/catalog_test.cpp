@@ -99,9 +99,9 @@ TEST_CASE("files that are no modules are problems, others are not looked at") {
     std::string problems;
     for (const auto& problem : catalog.problems()) problems += problem.text() + "\n";
     const std::string at = directory.string() + "/";
-    CHECK(problems == at + "dangling.so: cannot be opened: No such file or directory\n" +
-                          at + "directory.so: it is not a regular file\n" +
-                          at + "text.so: it is not an ELF file\n" +
+    CHECK(problems == at + "dangling.so: unreadable: it cannot be opened: No such file or directory\n" +
+                          at + "directory.so: unreadable: it is not a regular file, expected one: remove it\n" +
+                          at + "text.so: not_elf: it is not an ELF file, expected a shared object\n" +
                           at + "zcopy.so: the id \"fixture\" belongs to " + at + "fixture.so already\n");
     CHECK(catalog.modules().size() == 2);
 }

@@ -74,7 +74,7 @@ Image goodImage() {
 
 std::string errorOf(const std::string& image) {
     const auto found = findManifestNote(image);
-    return found ? "no error" : found.error().message;
+    return found ? "no error" : found.error().text();
 }
 
 }  // namespace
@@ -108,11 +108,12 @@ TEST_CASE("the manifest is found behind other notes and in any PT_NOTE segment")
 
 TEST_CASE("a file without exactly one WEIR note is refused") {
     const std::string weir = noteOf("WEIR", 1, "manifest");
-    CHECK(errorOf(Image({{PT_NOTE, noteOf("GNU", 3, "id")}}).bytes()).find("no WEIR note") != std::string::npos);
-    CHECK(errorOf(Image({{PT_NOTE, noteOf("WEIRD", 1, "id")}}).bytes()).find("no WEIR note") != std::string::npos);
-    CHECK(errorOf(Image({{PT_LOAD, weir}}).bytes()).find("no WEIR note") != std::string::npos);
-    CHECK(errorOf(Image({{PT_NOTE, weir + weir}}).bytes()).find("two WEIR notes") != std::string::npos);
-    CHECK(errorOf(Image({{PT_NOTE, weir}, {PT_NOTE, weir}}).bytes()).find("two WEIR notes") != std::string::npos);
+    const std::string two = "bad_manifest: the number of WEIR notes is 2";
+    CHECK(errorOf(Image({{PT_NOTE, noteOf("GNU", 3, "id")}}).bytes()).find("no_manifest: ") != std::string::npos);
+    CHECK(errorOf(Image({{PT_NOTE, noteOf("WEIRD", 1, "id")}}).bytes()).find("no_manifest: ") != std::string::npos);
+    CHECK(errorOf(Image({{PT_LOAD, weir}}).bytes()).find("no_manifest: ") != std::string::npos);
+    CHECK(errorOf(Image({{PT_NOTE, weir + weir}}).bytes()).find(two) == 0);
+    CHECK(errorOf(Image({{PT_NOTE, weir}, {PT_NOTE, weir}}).bytes()).find(two) == 0);
 }
 
 TEST_CASE("a header that is not a shared object for this machine is refused with what was found") {
@@ -121,24 +122,26 @@ TEST_CASE("a header that is not a shared object for this machine is refused with
         void (*damage)(Image&);
     };
     const Row rows[] = {
-        {"not an ELF file", [](Image& image) { image.header.e_ident[1] = 'X'; }},
-        {"64-bit little-endian", [](Image& image) { image.header.e_ident[EI_CLASS] = ELFCLASS32; }},
-        {"64-bit little-endian", [](Image& image) { image.header.e_ident[EI_DATA] = ELFDATA2MSB; }},
-        {"64-bit little-endian", [](Image& image) { image.header.e_ident[EI_VERSION] = 7; }},
-        {"another machine: e_machine is 243", [](Image& image) { image.header.e_machine = EM_RISCV; }},
-        {"not a shared object: e_type is 1", [](Image& image) { image.header.e_type = ET_REL; }},
-        {"of 32 bytes", [](Image& image) { image.header.e_phentsize = 32; }},
-        {"0 of 56 bytes", [](Image& image) { image.header.e_phnum = 0; }},
-        {"65535 of 56 bytes", [](Image& image) { image.header.e_phnum = 0xffff; }},
-        {"past the file's end", [](Image& image) { image.header.e_phnum = 100; }},
-        {"past the file's end", [](Image& image) { image.header.e_phoff = ~0ull; }},
-        {"past the file's end", [](Image& image) { image.header.e_phoff = ~0ull - 100; }},
-        {"segment 0 (13 bytes", [](Image& image) { image.programHeaders[0].p_offset = 1u << 20; }},
-        {"segment 0", [](Image& image) { image.programHeaders[0].p_filesz = ~0ull; }},
-        {"segment 2", [](Image& image) { image.programHeaders[2].p_offset = ~0ull - 8; }},
-        {"a note is broken", [](Image& image) { std::memset(image.segments[2].bytes.data(), 0xff, 4); }},
-        {"a note is broken", [](Image& image) { std::memset(image.segments[2].bytes.data() + 4, 0xff, 4); }},
-        {"a note is broken", [](Image& image) { std::memset(image.segments[1].bytes.data(), 0xff, 8); }},
+        {"not_elf: it is not an ELF file", [](Image& image) { image.header.e_ident[1] = 'X'; }},
+        {"wrong_machine: the ELF class is 1", [](Image& image) { image.header.e_ident[EI_CLASS] = ELFCLASS32; }},
+        {"wrong_machine: the ELF byte order is 2", [](Image& image) { image.header.e_ident[EI_DATA] = ELFDATA2MSB; }},
+        {"not_elf: the ELF version is 7", [](Image& image) { image.header.e_ident[EI_VERSION] = 7; }},
+        {"wrong_machine: e_machine is 243", [](Image& image) { image.header.e_machine = EM_RISCV; }},
+        {"not_shared: e_type is 1, expected 3", [](Image& image) { image.header.e_type = ET_REL; }},
+        {"not_elf: the program header table is 3 of 32 bytes", [](Image& image) { image.header.e_phentsize = 32; }},
+        {"not_elf: the program header table is 0 of 56 bytes", [](Image& image) { image.header.e_phnum = 0; }},
+        {"not_elf: the program header table is 65535 of", [](Image& image) { image.header.e_phnum = 0xffff; }},
+        {"truncated: the program header table is", [](Image& image) { image.header.e_phnum = 100; }},
+        {"truncated: the program header table is", [](Image& image) { image.header.e_phoff = ~0ull; }},
+        {"truncated: the program header table is", [](Image& image) { image.header.e_phoff = ~0ull - 100; }},
+        {"truncated: segment 0 is 13 bytes", [](Image& image) { image.programHeaders[0].p_offset = 1u << 20; }},
+        {"truncated: segment 0", [](Image& image) { image.programHeaders[0].p_filesz = ~0ull; }},
+        {"not_elf: segment 0 is at address 0 with 13", [](Image& image) { image.programHeaders[0].p_memsz = 12; }},
+        {"not_elf: segment 0", [](Image& image) { image.programHeaders[0].p_vaddr = ~0ull - 4; }},
+        {"truncated: segment 2", [](Image& image) { image.programHeaders[2].p_offset = ~0ull - 8; }},
+        {"not_elf: the note at byte 0", [](Image& image) { std::memset(image.segments[2].bytes.data(), 0xff, 4); }},
+        {"not_elf: the note", [](Image& image) { std::memset(image.segments[2].bytes.data() + 4, 0xff, 4); }},
+        {"not_elf: the note", [](Image& image) { std::memset(image.segments[1].bytes.data(), 0xff, 8); }},
     };
     for (const Row& row : rows) {
         Image image = goodImage();
@@ -146,14 +149,14 @@ TEST_CASE("a header that is not a shared object for this machine is refused with
         INFO(row.expected);
         const std::string message = errorOf(image.bytes());
         INFO(message);
-        CHECK(message.find(row.expected) != std::string::npos);
+        CHECK(message.starts_with(row.expected));
     }
 }
 
 TEST_CASE("a manifest over the limit is refused") {
     const std::string content(weir::module::kMaxManifestBytes + 1, 'x');
     const std::string tooLarge = Image({{PT_NOTE, noteOf("WEIR", 1, content)}}).bytes();
-    CHECK(errorOf(tooLarge).find("allowed are 262144") != std::string::npos);
+    CHECK(errorOf(tooLarge) == "bad_manifest: the manifest's size is 262145 bytes, expected at most 262144");
     CHECK(findManifestNote(Image({{PT_NOTE, noteOf("WEIR", 1, content.substr(1))}}).bytes()));
 }
 

@@ -70,52 +70,55 @@ TEST_CASE("a manifest's error names the member, what was expected and what was f
         const char* message;
     };
     const Row rows[] = {
-        {R"({"schema")", R"(["schema")", "manifest: not JSON: "},
-        {R"("schema":1)", R"("schema":2)", "manifest: schema must be a whole number from 1 to 1, not 2"},
-        {R"("schema":1,)", "", "manifest: schema is missing, expected a whole number from 1 to 1"},
-        {R"("schema":1)", R"("schema":"1")", "manifest: schema must be a whole number from 1 to 1, not \"1\""},
-        {R"("id":"divide")", R"("id":"")", "manifest: id must be 1 to 128 letters, digits, '.', '_' or '-', not \"\""},
-        {R"("id":"divide")", R"("id":"../x")", "manifest: id must be "},
-        {R"("id":"divide")", R"("id":7)", "manifest: id must be "},
-        {R"("id":"divide",)", "", "manifest: id is missing"},
-        {R"("version":"1.0.0")", R"("version":"new")", "manifest: version must be a version such as"},
-        {R"("abi":1)", R"("abi":0)", "manifest: abi must be a whole number from 1 to 4294967295, not 0"},
-        {R"("abi":1)", R"("abi":4294967296)", "manifest: abi must be "},
-        {R"("abi":1)", R"("abi":1.5)", "manifest: abi must be "},
+        {R"({"schema")", R"(["schema")", "bad_manifest: the manifest is no JSON ("},
+        {R"("schema":1)", R"("schema":2)", "bad_manifest: schema is 2, expected a whole number from 1 to 1"},
+        {R"("schema":1,)", "", "bad_manifest: schema is missing, expected a whole number from 1 to 1"},
+        {R"("schema":1)", R"("schema":"1")", "bad_manifest: schema is \"1\", expected a whole number from 1 to 1"},
+        {R"("id":"divide")", R"("id":"")",
+         "bad_manifest: id is \"\", expected 1 to 128 letters, digits, '.', '_' or '-'"},
+        {R"("id":"divide")", R"("id":"../x")", "bad_manifest: id is \"../x\", expected"},
+        {R"("id":"divide")", R"("id":7)", "bad_manifest: id is 7, expected "},
+        {R"("id":"divide",)", "", "bad_manifest: id is missing"},
+        {R"("version":"1.0.0")", R"("version":"new")", "bad_manifest: version is \"new\", expected a version such as"},
+        {R"("abi":1)", R"("abi":0)", "abi_mismatch: the module's ABI is 0, expected 1, this gateway's"},
+        {R"("abi":1,)", "", "abi_mismatch: the module's ABI is missing, expected 1, this gateway's"},
+        {R"("abi":1)", R"("abi":4294967296)", "bad_manifest: abi is 4294967296, expected a whole number from 0"},
+        {R"("abi":1)", R"("abi":1.5)", "bad_manifest: abi is 1.5, expected "},
         {R"("unload":"close")", R"("unload":"never")",
-         R"(manifest: unload must be "close" or "resident", not "never")"},
-        {R"("interface":"Plugin",)", "", "manifest: provides[0].interface is missing"},
+         R"(bad_manifest: unload is "never", expected "close" or "resident")"},
+        {R"("interface":"Plugin",)", "", "bad_manifest: provides[0].interface is missing"},
         {R"("interface":"Plugin")", R"("interface":"a/b")",
-         "manifest: provides[0].interface must be an interface's name"},
-        {R"("key":"divide")", R"("key":"di vide")", "manifest: provides[0].key must be 1 to 128 printable"},
-        {R"("key":"divide")", R"("key":"#x")", "manifest: provides[0].key must be "},
+         "bad_manifest: provides[0].interface is \"a/b\", expected an interface's name"},
+        {R"("key":"divide")", R"("key":"di vide")",
+         "bad_manifest: provides[0].key is \"di vide\", expected 1 to 128 printable"},
+        {R"("key":"divide")", R"("key":"#x")", "bad_manifest: provides[0].key is \"#x\", "},
         {R"("order":200)", R"("order":2147483648)",
-         "manifest: provides[0].order must be a whole number from -2147483648"},
-        {R"("order":200,)", "", "manifest: provides[0].order is missing"},
+         "bad_manifest: provides[0].order is 2147483648, expected a whole number from -2147483648"},
+        {R"("order":200,)", "", "bad_manifest: provides[0].order is missing"},
         {R"("rpcTypes":["http"])", R"("rpcTypes":"http")",
-         "manifest: provides[0].rpcTypes must be a list, not \"http\""},
-        {R"("rpcTypes":["http"])", R"("rpcTypes":["http",null])", "manifest: provides[0].rpcTypes[1] must be a type's"},
-        {R"("matching":"rule")", R"("matching":"all")", R"(provides[0].matching must be "none" or "rule", not "all")"},
+         "bad_manifest: provides[0].rpcTypes is \"http\", expected a list"},
+        {R"("rpcTypes":["http"])", R"("rpcTypes":["http",null])",
+         "bad_manifest: provides[0].rpcTypes[1] is nothing, expected a type's"},
+        {R"("matching":"rule")", R"("matching":"all")", R"(provides[0].matching is "all", expected "none" or "rule")"},
         {R"("unmatched":"error")", R"("unmatched":true)",
-         R"(provides[0].unmatched must be "pass" or "error" or "call", not true)"},
+         R"(provides[0].unmatched is true, expected "pass" or "error" or "call")"},
         {R"("fields":{"rule":[)", R"("fields":{"rule":[{"type":"x"},)", "provides[0].fields.rule[0].name is missing"},
-        {R"("type":"integer")", R"("type":[])", "provides[0].fields.rule[0].type must be a type's name, not a list"},
+        {R"("type":"integer")", R"("type":[])", "provides[0].fields.rule[0].type is a list, expected a type's name"},
         {R"("fields":{)", R"("fields":3,"more":{)",
-         "provides[0].fields must be a map of config, selector and rule, not 3"},
-        {R"("weighted":true)", R"("weighted":1)", "provides[1].weighted must be true or false, not 1"},
+         "provides[0].fields is 3, expected a map of config, selector and rule"},
+        {R"("weighted":true)", R"("weighted":1)", "provides[1].weighted is 1, expected true or false"},
         {R"("interface":"LoadBalancer","key":"random")", R"("interface":"Plugin","order":1,"key":"divide")",
-         R"(provides[1] offers Plugin "divide" a second time)"},
-        {R"("provides":[)", R"("provides":{},"more":[)", "provides must be a list, not a map"},
-        {R"("provides":[)", R"("provides":[],"more":[)", "provides must be a list with at least one item"},
+         R"(provides[1] is Plugin "divide" a second time, expected each key once)"},
+        {R"("provides":[)", R"("provides":{},"more":[)", "provides is a map, expected a list"},
+        {R"("provides":[)", R"("provides":[],"more":[)", "provides is empty, expected a list with at least one item"},
         {R"("provides":[)", R"("provides":["x",)", "provides[0].interface is missing"},
     };
     for (const Row& row : rows) {
         INFO(row.to);
         const auto manifest = parseManifest(replaced(row.from, row.to));
         REQUIRE_FALSE(manifest);
-        INFO(manifest.error().message);
-        CHECK(manifest.error().code == weir::base::ErrorCode::InvalidModule);
-        CHECK(manifest.error().message.find(row.message) != std::string::npos);
+        INFO(manifest.error().text());
+        CHECK(manifest.error().text().find(row.message) != std::string::npos);
     }
     CHECK_FALSE(parseManifest(""));
     CHECK_FALSE(parseManifest("[]"));

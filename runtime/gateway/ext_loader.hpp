@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "gateway/control_plane.hpp"
+#include "gateway/ext_pipeline.hpp"
+#include "module/ext_directory.hpp"
+
+namespace weir::gateway {
+
+// Brings modules from the ext directory, and what calls want of them, through the pipeline to the control plane. One
+// thread, which may block for as long as copies settle and trials run: neither requests nor changes of data wait for it.
+class ExtLoader {
+public:
+    // Runs a function on the control thread and returns when it is done.
+    using OnControl = std::function<void(const std::function<void()>&)>;
+
+    struct Settings {
+        std::filesystem::path directory;
+        std::chrono::milliseconds settle;
+        int threads;  // modules tried out at one time
+        ExtPipeline::Policy policy;
+    };
+    static base::Result<Settings> settingsFor(const config::Settings& settings, std::filesystem::path directory);
+    ExtLoader(Settings settings, ControlPlane& plane, OnControl onControl);
+
+    // One look at the ext directory, and what it brings goes into force. true: something is being written, look again
+    // soon.
+    bool scan();
+
+    // ---- calls, by a module's id; each is done when it returns ----
+    base::Result<void> reload(const std::string& id);
+    base::Result<void> disable(const std::string& id);
+    base::Result<void> enable(const std::string& id);
+    base::Result<void> clear(const std::string& id);
+    base::Result<void> rollBack(const std::string& id, const std::string& reason);
+    // What the pipeline would say to these bytes, without loading them.
+    base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes);
+    // The same for a file, wherever it is.
+    struct Checked {
+        module::Manifest manifest;
+        module::ProbeReport report;
+    };
+    base::Result<Checked, module::Refusal> check(const std::filesystem::path& file);
+    // Checks the bytes, puts them into the directory as <id>.so and has them serve; what was there before stays if they
+    // are refused. Answers the id.
+    base::Result<std::string, module::Refusal> install(std::string bytes);
+
+    // After a roll-back that failed, or without anything to go back to, a failing module is taken out.
+    void mendFailing();
+
+    const std::filesystem::path& directory() const { return directory_.path(); }
+    int abandoned() const { return pipeline_.abandoned(); }
+
+private:
+    Admit admit(bool rollingBack);
+    void prepareAll(std::vector<module::ExtDirectory::Changed> changed, FoundModules& found);
+    base::Result<void> lookAgain(const base::Result<std::filesystem::path>& file);
+    std::optional<module::Refusal> refusalOf(const std::filesystem::path& file) const;
+    template <class F>
+    auto onControl(F function) {
+        std::optional<decltype(function())> result;
+        run_([&] { result.emplace(function()); });
+        return std::move(*result);
+    }
+
+    const int threads_;
+    ControlPlane& plane_;
+    const OnControl run_;
+    module::ExtDirectory directory_;
+    std::set<std::filesystem::path> forced_;
+    ExtPipeline pipeline_;
+};
+
+}  // namespace weir::gateway

@@ -1,0 +1,129 @@
+#include "gateway/ext_pipeline.hpp"
+
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace weir::gateway {
+
+namespace fs = std::filesystem;
+using module::Refusal;
+using module::RefusalCode;
+template <class T>
+using Result = base::Result<T, Refusal>;
+
+namespace {
+
+// Says when the last request has let go of a generation, and whether its code is unmapped then.
+std::shared_ptr<module::LoadedModule> announceEnd(std::unique_ptr<module::LoadedModule> module) {
+    return {module.release(), [](module::LoadedModule* ending) {
+                const std::string name = "module " + ending->manifest().id + " " + ending->manifest().version;
+                const fs::path staged = ending->stagedFile();
+                delete ending;
+                if (module::isMapped(staged)) base::logWarning(name + ": is over, but its code stays mapped");
+                else base::logInfo(name + ": unloaded");
+            }};
+}
+
+// Creates what the manifest promises.
+Result<PreparedModule> create(PreparedModule made, const weir_host& host) {
+    const auto refused = [](const base::Error& error) {
+        return Refusal{RefusalCode::CreateFailed, {}, error.message, {}, {}};
+    };
+    for (const module::Provided& provided : made.manifest.provides) {
+        if (provided.interface == module::kPluginDataHandlerInterface) {
+            auto handler = DataHandler::create(made.module, provided.key, host);
+            if (!handler.ok()) return refused(handler.error());
+            made.handlers.push_back(std::move(handler).value());
+        } else if (provided.interface == module::kPluginInterface) {
+            auto instance = PluginInstance::create(made.module, provided, host);
+            if (!instance.ok()) return refused(instance.error());
+            made.plugins.push_back(std::move(instance).value());
+        }
+    }
+    return made;
+}
+
+}  // namespace
+
+Result<ExtPipeline::Tried> ExtPipeline::check(const fs::path& file, const std::string& sha256,
+                                              const module::ModuleFile& read, const Admit& admit) const {
+    if (auto bad = module::checkPath(policy_.directory, file)) return std::move(*bad);
+    if (auto bad = module::checkTrust(file, read.bytes, sha256, policy_.trust)) return std::move(*bad);
+    auto facts = module::checkModule(read.bytes, read.manifest, policy_.check);
+    if (!facts.ok()) return std::move(facts).error();
+    auto admission = admit(file, read.manifest, sha256);
+    if (!admission.ok()) return std::move(admission).error();
+    auto staged = staging_.write(read.manifest.id, read.bytes);
+    if (!staged.ok()) return std::move(staged).error();
+    module::ProbeInput input;
+    input.program = policy_.probe;
+    input.stagedFile = *staged;
+    input.file = file;
+    input.dataJson = admission->data;
+    input.balancers = admission->balancers;
+    input.deadline = policy_.probeTimeout;
+    auto report = module::probeModule(input);
+    if (!report.ok()) {
+        std::error_code ignored;
+        fs::remove(*staged, ignored);
+        return std::move(report).error();
+    }
+    return Tried{std::move(facts).value(), std::move(report).value(), std::move(staged).value()};
+}
+
+Result<module::ProbeReport> ExtPipeline::tryOut(const fs::path& file, const std::string& sha256,
+                                                const module::ModuleFile& read, const Admit& admit) const {
+    auto tried = check(file, sha256, read, admit);
+    if (!tried.ok()) return std::move(tried).error();
+    std::error_code ignored;
+    fs::remove(tried->staged, ignored);
+    return std::move(tried->report);
+}
+
+Result<PreparedModule> ExtPipeline::prepare(const fs::path& file, const std::string& sha256,
+                                            const module::ModuleFile& read, const Admit& admit) const {
+    auto tried = check(file, sha256, read, admit);
+    if (!tried.ok()) return std::move(tried).error();
+    PreparedModule made;
+    made.file = file;
+    made.sha256 = sha256;
+    made.manifest = read.manifest;
+    made.facts = std::move(tried->facts);
+    made.stays = std::move(tried->report.stays);
+    made.kept = std::move(tried->staged);  // the probe's copy: what is mapped is another one
+    const fs::path kept = made.kept;
+    auto loaded = load(std::move(made), read);
+    std::error_code ignored;
+    if (!loaded.ok()) fs::remove(kept, ignored);
+    return loaded;
+}
+
+// On a thread of its own: what hangs there despite the trial hangs nobody else.
+Result<PreparedModule> ExtPipeline::load(PreparedModule made, const module::ModuleFile& read) const {
+    std::promise<Result<PreparedModule>> promise;
+    auto result = promise.get_future();
+    const auto counter = abandoned_;
+    ++*counter;
+    ledger_.begin(made.sha256, made.file);
+    std::thread([this, counter, hash = made.sha256, promise = std::move(promise), made = std::move(made), read]() mutable {
+        auto loaded = module::LoadedModule::load(made.file, read, made.facts, staging_);
+        if (!loaded.ok()) {
+            promise.set_value(std::move(loaded).error());
+        } else {
+            made.module = announceEnd(std::move(loaded).value());
+            promise.set_value(create(std::move(made), host_));
+        }
+        ledger_.done(hash);
+        --*counter;
+    }).detach();
+    if (result.wait_for(policy_.createTimeout) == std::future_status::ready) return result.get();
+    return Refusal{RefusalCode::CreateTimeout, "loading and creating", "not done after " +
+                   std::to_string(policy_.createTimeout.count()) + " ms", {},
+                   "the trial run passed: look for what it does only when it is not probing"};
+}
+
+}  // namespace weir::gateway
