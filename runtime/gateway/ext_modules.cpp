@@ -173,12 +173,12 @@ bool ExtModules::take(PreparedModule prepared, const Try& accept) {
 ExtModules::Generation ExtModules::generationOf(PreparedModule prepared) {
     Generation made;
     made.status = manage::describe(prepared.manifest, prepared.file, prepared.sha256);
-    made.status.stays = !prepared.facts.residentReason.empty() ? prepared.facts.residentReason : prepared.stays;
+    made.status.stays = prepared.facts.residentReason;
     made.plugins = std::move(prepared.plugins);
     made.handlers = std::move(prepared.handlers);
     made.module = prepared.module;
     made.kept = std::move(prepared.kept);
-    made.resident = !made.status.stays.empty() || prepared.manifest.unload == module::Unload::Resident;
+    made.resident = prepared.facts.unload == module::Unload::Resident;
     return made;
 }
 

@@ -51,7 +51,9 @@ Result<PreparedModule> create(PreparedModule made, const weir_host& host) {
 
 Result<ExtPipeline::Tried> ExtPipeline::check(const fs::path& file, const std::string& sha256,
                                               const module::ModuleFile& read, const Admit& admit) const {
-    if (auto bad = module::checkPath(policy_.directory, file)) return std::move(*bad);
+    std::error_code unknown;  // of bytes that came by call there is no file yet: the directory must do
+    const bool there = fs::exists(file, unknown);
+    if (auto bad = module::checkPath(policy_.directory, there ? file : policy_.directory)) return std::move(*bad);
     if (auto bad = module::checkTrust(file, read.bytes, sha256, policy_.trust)) return std::move(*bad);
     auto facts = module::checkModule(read.bytes, read.manifest, policy_.check);
     if (!facts.ok()) return std::move(facts).error();
@@ -93,7 +95,11 @@ Result<PreparedModule> ExtPipeline::prepare(const fs::path& file, const std::str
     made.sha256 = sha256;
     made.manifest = read.manifest;
     made.facts = std::move(tried->facts);
-    made.stays = std::move(tried->report.stays);
+    // What would stay mapped, or has threads that run its code, must not be unloaded under them.
+    if (!tried->report.unloads && made.facts.residentReason.empty()) {
+        made.facts.unload = module::Unload::Resident;
+        made.facts.residentReason = tried->report.stays;
+    }
     made.kept = std::move(tried->staged);  // the probe's copy: what is mapped is another one
     const fs::path kept = made.kept;
     auto loaded = load(std::move(made), read);

@@ -37,7 +37,6 @@ struct PreparedModule {
     std::string sha256;
     module::Manifest manifest;
     module::ModuleFacts facts;
-    std::string stays;  // why unloading would leave it mapped, as the probe saw it; empty: it would not
     std::shared_ptr<module::LoadedModule> module;
     std::vector<std::shared_ptr<PluginInstance>> plugins;
     std::vector<std::shared_ptr<DataHandler>> handlers;

@@ -47,30 +47,6 @@ std::string quote(std::string_view key) { return '"' + printable(key) + '"'; }
 // "a: b: c" -> "a"
 std::string upTo(std::string_view text, std::string_view end) { return std::string(text.substr(0, text.find(end))); }
 
-// From what dlerror() says:
-//   /staged/m.so: undefined symbol: name                                      maybe followed by ", version V"
-//   libx.so.1: cannot open shared object file: No such file or directory
-//   /lib/libc.so.6: version `GLIBC_2.38' not found (required by /staged/m.so)
-Refusal whyNotLoaded(std::string_view reason, const std::string& staged) {
-    constexpr std::string_view kUndefined = "undefined symbol: ";
-    constexpr std::string_view kNoLibrary = ": cannot open shared object file";
-    constexpr std::string_view kNoVersion = ": version `";
-    if (const auto at = reason.find(kUndefined); at != std::string_view::npos) {
-        const std::string symbol = upTo(reason.substr(at + kUndefined.size()), ",");
-        return {RefusalCode::UnresolvedSymbol, "the symbol " + demangled(symbol), "nowhere", "in a library it needs",
-                "link what defines it; the gateway's own functions come through weir_host only"};
-    }
-    if (reason.find(kNoLibrary) != std::string_view::npos && !reason.starts_with(staged)) {
-        return {RefusalCode::MissingLibrary, "the library " + printable(upTo(reason, ":")), "missing", "installed",
-                "install it, or link it statically"};
-    }
-    if (const auto at = reason.find(kNoVersion); at != std::string_view::npos) {
-        return {RefusalCode::UnresolvedSymbol, "the version " + printable(upTo(reason.substr(at + kNoVersion.size()), "'")),
-                "missing in " + printable(upTo(reason, ":")), "there", "build it on this system, or on an older one"};
-    }
-    return {RefusalCode::LoadFailed, "", printable(reason), "", ""};
-}
-
 // `finished` and `done` may be null.
 bool isComplete(const weir_plugin& table) {
     return table.create != nullptr && table.prepare != nullptr && table.release != nullptr &&
@@ -137,6 +113,30 @@ Result<void, Refusal> readList(const weir_module& root, const char* interfaceId,
 }
 
 }  // namespace
+
+// From what dlerror() says:
+//   /staged/m.so: undefined symbol: name                                      maybe followed by ", version V"
+//   libx.so.1: cannot open shared object file: No such file or directory
+//   /lib/libc.so.6: version `GLIBC_2.38' not found (required by /staged/m.so)
+Refusal whyNotLoaded(std::string_view reason, const std::string& staged) {
+    constexpr std::string_view kUndefined = "undefined symbol: ";
+    constexpr std::string_view kNoLibrary = ": cannot open shared object file";
+    constexpr std::string_view kNoVersion = ": version `";
+    if (const auto at = reason.find(kUndefined); at != std::string_view::npos) {
+        const std::string symbol = upTo(reason.substr(at + kUndefined.size()), ",");
+        return {RefusalCode::UnresolvedSymbol, "the symbol " + demangled(symbol), "nowhere", "in a library it needs",
+                "link what defines it; the gateway's own functions come through weir_host only"};
+    }
+    if (reason.find(kNoLibrary) != std::string_view::npos && !reason.starts_with(staged)) {
+        return {RefusalCode::MissingLibrary, "the library " + printable(upTo(reason, ":")), "missing", "installed",
+                "install it, or link it statically"};
+    }
+    if (const auto at = reason.find(kNoVersion); at != std::string_view::npos) {
+        return {RefusalCode::UnresolvedSymbol, "the version " + printable(upTo(reason.substr(at + kNoVersion.size()), "'")),
+                "missing in " + printable(upTo(reason, ":")), "there", "build it on this system, or on an older one"};
+    }
+    return {RefusalCode::LoadFailed, "", printable(reason), "", ""};
+}
 
 bool isMapped(const std::filesystem::path& file) {
     std::ifstream maps("/proc/self/maps");

@@ -15,6 +15,9 @@
 
 namespace weir::module {
 
+// What dlerror() said of a staged file, in our words.
+Refusal whyNotLoaded(std::string_view reason, const std::string& staged);
+
 // Whether a file of that path is mapped into this process, removed or not.
 bool isMapped(const std::filesystem::path& file);
 

@@ -211,7 +211,7 @@ std::unique_ptr<LoadedModule> load(const fs::path& staged, module::Manifest mani
     void* library = ::dlopen(staged.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char* reason = ::dlerror();
-        answers.refuse({RefusalCode::LoadFailed, "", reason ? reason : "the loader gives no reason", "", kFixModule});
+        answers.refuse(module::whyNotLoaded(reason ? reason : "the loader gives no reason", staged.string()));
     }
     answers.step("reading of tables");
     auto loaded = LoadedModule::loadStaged(staged, std::move(manifest));

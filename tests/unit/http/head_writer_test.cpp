@@ -8,10 +8,17 @@ using namespace weir::http;
 
 namespace {
 
+struct Chunk {
+    explicit Chunk(weir::base::ChunkPool& from) : pool(from) {}
+    ~Chunk() { pool.give(bytes); }
+    weir::base::ChunkPool& pool;
+    void* bytes = pool.take();
+};
+
 struct Memory {
     weir::base::ChunkPool pool;
-    void* chunk = pool.take();
-    weir::base::Arena arena{pool, chunk, 0};
+    Chunk chunk{pool};
+    weir::base::Arena arena{pool, chunk.bytes, 0};
 };
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
