@@ -1,5 +1,7 @@
 #include "gateway/client_connection.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +12,6 @@
 namespace weir::gateway {
 
 namespace {
-constexpr int kReadsPerWake = 8;
 constexpr net::Milliseconds kLinger{2000};
 }  // namespace
 
@@ -106,6 +107,8 @@ void ClientConnection::onTimer(void* self) {
             if (connection.awaitContinue_) return connection.sendContinue();
             return connection.bodyFault({408, "the request body took too long"});
         case Phase::Response:  // the client does not take the response, or does not send the body that goes with it
+            if (connection.stillTakes()) return;
+            [[fallthrough]];
         case Phase::Drain: return connection.abort();
         case Phase::Idle:
         case Phase::Linger: return connection.close();
@@ -121,32 +124,43 @@ void ClientConnection::checkClientGone() {
     if (peerClosed() && bodyDone_ && !loop_.limits.halfClose) return abort();
 }
 
-// The client's turn: arms the timer for as long as it may take. It is cut when it does nothing for bodyTimeout, or when
-// it was waited for longer than that in all and moves less than minRate bytes a second.
-void ClientConnection::waitForClient(Direction direction) {
+// The client's turn to send: arms the timer for as long as it may take. It is cut when it does nothing for bodyTimeout,
+// or when it was waited for longer than that in all and sends less than minRate bytes a second.
+void ClientConnection::waitForBody() {
     const RequestLimits& limits = loop_.limits;
     if (tunnel_) return timer_.arm(loop_.events, limits.tunnel);
     if (!limits.minRate) return timer_.arm(loop_.events, limits.body);
-    if (!paces_) {
-        paces_ = exchange_->allocateArray<Pace>(2);
-        paces_[Up] = paces_[Down] = {};
-    }
-    Pace& pace = paces_[direction];
+    if (!pace_) pace_ = new (exchange_->allocate(sizeof(Pace))) Pace;
     const std::uint64_t now = loop_.events.nowMs();
-    if (pace.waitingSince) pace.waited += now - pace.waitingSince;
-    pace.waitingSince = now;
-    const std::uint64_t most = static_cast<std::uint64_t>(limits.body.count()) + pace.bytes * 1000 / limits.minRate;
-    const std::uint64_t left = most > pace.waited ? most - pace.waited : 0;
+    if (pace_->waitingSince) pace_->waited += now - pace_->waitingSince;
+    pace_->waitingSince = now;
+    const std::uint64_t most = static_cast<std::uint64_t>(limits.body.count()) + pace_->bytes * 1000 / limits.minRate;
+    const std::uint64_t left = most > pace_->waited ? most - pace_->waited : 0;
     timer_.arm(loop_.events, std::min(limits.body, net::Milliseconds(left)));
 }
 
-void ClientConnection::clientMoved(Direction direction, std::size_t bytes) {
-    if (!paces_) return;
-    Pace& pace = paces_[direction];
-    pace.bytes += bytes;
-    if (!pace.waitingSince) return;
-    pace.waited += loop_.events.nowMs() - pace.waitingSince;
-    pace.waitingSince = 0;
+void ClientConnection::bodyCame(std::size_t bytes) {
+    if (!pace_) return;
+    pace_->bytes += bytes;
+    if (!pace_->waitingSince) return;
+    pace_->waited += loop_.events.nowMs() - pace_->waitingSince;
+    pace_->waitingSince = 0;
+}
+
+// The socket has room only when much of what it holds is gone: a slow client may take bytes all the time without that
+// being seen. So when its time is up the system is asked what it has taken.
+bool ClientConnection::stillTakes() {
+    const RequestLimits& limits = loop_.limits;
+    int unsent = 0;
+    if (out_.empty() || ::ioctl(fd(), SIOCOUTQ, &unsent) != 0) return false;
+    const std::uint64_t queued = static_cast<std::uint64_t>(unsent);
+    const std::uint64_t taken = out_.written() > queued ? out_.written() - queued : 0;
+    const auto milliseconds = static_cast<std::uint64_t>(limits.body.count());
+    const std::uint64_t least = std::max<std::uint64_t>(1, limits.minRate * milliseconds / 1000);
+    if (taken < taken_ + least) return false;
+    taken_ = taken;
+    timer_.arm(loop_.events, limits.body);
+    return true;
 }
 
 // ---- The end of an exchange, and of the connection ----
@@ -185,7 +199,7 @@ void ClientConnection::released(chain::Exchange& exchange) {
     exchange_ = nullptr;
     parser_ = nullptr;
     collected_ = nullptr;
-    paces_ = nullptr;
+    pace_ = nullptr;
     chunkHeads_ = nullptr;
     piece_ = firstPiece_ = {};
     operation_ = 0;

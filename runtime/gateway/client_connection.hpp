@@ -47,13 +47,12 @@ private:
     };
     // What the request body is read for.
     enum class Sink : std::uint8_t { None, Call, Collect, Discard };
-    // A client may be slow but not at will: time is counted only while it is waited for.
+    // Of a request body: a client may be slow but not at will. Time is counted only while it is waited for.
     struct Pace {
         std::uint64_t waitingSince = 0;  // ms; 0: it is not waited for
         std::uint64_t waited = 0;        // ms
         std::uint64_t bytes = 0;
     };
-    enum Direction { Up, Down };  // of a Pace
 
     ClientConnection(GatewayLoop& loop, const net::PeerAddress& peer);
 
@@ -69,8 +68,9 @@ private:
     void answerOptions();
     void startRequest();
     void refuse(int status, std::string_view reason);
-    void waitForClient(Direction direction);
-    void clientMoved(Direction direction, std::size_t bytes);
+    void waitForBody();
+    void bodyCame(std::size_t bytes);
+    bool stillTakes();
     bool readBodyBytes();
     bool takeBodyBytes();
     void bodyEnded();
@@ -144,7 +144,8 @@ private:
         std::size_t limit = 0;
     };
     Collected* collected_ = nullptr;     // in the exchange's arena, as is
-    Pace* paces_ = nullptr;              // one for each direction, made when the client is waited for first
+    Pace* pace_ = nullptr;               // likewise, made when the body is waited for first
+    std::uint64_t taken_ = 0;            // of the response by the client, when that was asked last
     std::uint64_t bodyBytes_ = 0;        // of the request body, decoded, so far
     char* chunkHeads_ = nullptr;         // in the arena: room for a chunk size line of each direction
     std::uint64_t headEnd_ = 0;          // how far the response's head reaches among the bytes written

@@ -68,7 +68,7 @@ void ClientConnection::parseHead() {
         parser_ = http::RequestParser::make(*exchange_, exchange_->request, loop_.limits.parse);
         if (loop_.accessLog) exchange_->beganNs = loop_.events.nowNs();
         out_.restart();
-        headEnd_ = 0;
+        headEnd_ = taken_ = 0;
         committed_ = logged_ = false;
     }
     const http::Fed fed = parser_->feed(in_->head(), in_->pending());
@@ -172,7 +172,7 @@ void ClientConnection::nextRequest() {
 bool ClientConnection::readBodyBytes() {
     if (!readable()) {
         if (broken()) abort();
-        else waitForClient(Up);
+        else waitForBody();
         return false;
     }
     if (!bodyIn_) bodyIn_ = loop_.context.buffers.take();
@@ -181,7 +181,7 @@ bool ClientConnection::readBodyBytes() {
     const ssize_t got = net::readSome(fd(), bodyIn_->data, room);
     if (got == -EAGAIN) {
         clearReadable();
-        waitForClient(Up);
+        waitForBody();
         return false;
     }
     if (got < 0) {
@@ -194,7 +194,7 @@ bool ClientConnection::readBodyBytes() {
     }
     if (static_cast<std::size_t>(got) < room && !peerClosed() && !broken()) clearReadable();
     bodyIn_->end = static_cast<std::size_t>(got);
-    clientMoved(Up, bodyIn_->end);
+    bodyCame(bodyIn_->end);
     if (!takeBodyBytes()) return false;
     if (out_.empty()) timer_.disarm();
     return true;

@@ -97,15 +97,12 @@ void ClientConnection::onCallBroken() {
 }
 
 void ClientConnection::flush() {
-    const std::uint64_t before = out_.written();
-    const net::OutQueue::State state = out_.flush(*this);
-    clientMoved(Down, out_.written() - before);
-    switch (state) {
+    switch (out_.flush(*this)) {
         case net::OutQueue::State::Done:
             if (phase_ == Phase::Response) written();
             return;
         case net::OutQueue::State::Blocked:
-            if (phase_ == Phase::Response) waitForClient(Down);
+            if (phase_ == Phase::Response) timer_.arm(loop_.events, tunnel_ ? loop_.limits.tunnel : loop_.limits.body);
             return;
         case net::OutQueue::State::Failed: return abort();
     }
@@ -114,7 +111,7 @@ void ClientConnection::flush() {
 // Everything queued so far is with the socket.
 void ClientConnection::written() {
     if (responseDone_) return tunnel_ ? tunnelEnded() : responseOver();
-    if (tunnel_) waitForClient(Down);
+    if (tunnel_) waitForBody();
     else if (sink_ != Sink::Call || call_->blocked()) timer_.disarm();  // else the request body is waited for
     call_->readBody();
 }
@@ -144,7 +141,7 @@ void ClientConnection::beginTunnel() {
         piece_ = {in_->head(), in_->pending()};
         in_->begin = in_->end;
     }
-    waitForClient(Up);
+    waitForBody();
     loop_.events.requeue(*this);
 }
 
@@ -152,7 +149,7 @@ void ClientConnection::beginTunnel() {
 void ClientConnection::tunnelEnded() {
     if (responseDone_ && bodyForwarded_) return responseOver();
     if (responseDone_) ::shutdown(fd(), SHUT_WR);
-    waitForClient(responseDone_ ? Up : Down);
+    waitForBody();
 }
 
 }  // namespace weir::gateway

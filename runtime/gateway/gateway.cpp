@@ -202,8 +202,10 @@ void Gateway::takeData(const data::Configuration& configuration) {
 // Before the control thread is there this one is it.
 void Gateway::onControl(const std::function<void()>& function) {
     if (!control_) return function();
-    control_->call(function);
-    for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
+    control_->call([this, &function] {
+        function();
+        for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
+    });
 }
 
 void Gateway::scan() {

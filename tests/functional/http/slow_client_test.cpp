@@ -1,5 +1,7 @@
 // Clients that take their time (RFC 9112 9.5): limits for a head as a whole, for pauses within a body, for idle
 // connections and for clients that do not read; nobody else is slower for it. Times are a hundredth of the defaults.
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -152,6 +154,37 @@ TEST_CASE("a client that never reads its answer is cut, and the call to the upst
     REQUIRE(upstream.waitForRequests(1));
     CHECK(timeOf([&] { CHECK(upstream.waitForEnded(1)); }) < kLong);
     CHECK(client.receiveUntilClose().size() < kSize);
+}
+
+TEST_CASE("a client that takes its answer slowly but steadily gets all of it, one that only trickles is cut") {
+    constexpr std::size_t kSize = 12 << 20;  // sockets tell late that they have room again
+    constexpr std::size_t kHuge = 50 << 20;  // more than all of them hold
+    RecordingUpstream upstream([](const HttpMessage& request) {
+        const bool huge = request.startLine.find("/huge") != std::string::npos;
+        return RecordingUpstream::ok(std::string(huge ? kHuge : kSize, 'x'));
+    });
+    HttpRig rig(upstream, withLimits());
+    const auto take = [&](std::size_t piece) {
+        RawClient client(rig.port());
+        client.send(getRequest("/s1/a"));
+        std::size_t taken = 0;
+        for (std::string bytes = "x"; !bytes.empty(); taken += bytes.size()) {
+            std::this_thread::sleep_for(50ms);
+            try {
+                bytes = client.receiveSome(piece);
+            } catch (const std::runtime_error&) {
+                break;  // it was cut
+            }
+        }
+        return taken;
+    };
+    CHECK(take(200'000) > kSize);
+    RawClient trickling(rig.port());
+    trickling.send(getRequest("/s1/huge"));
+    CHECK(timeOf([&] {
+              // Past the test's own buffers, which would take much at once.
+              for (char byte = 0; ::recv(trickling.fd(), &byte, 1, 0) == 1;) std::this_thread::sleep_for(kShort);
+          }) < kLong);
 }
 
 TEST_CASE("two hundred slow clients of all kinds are cut, and others are answered as before") {
