@@ -149,6 +149,35 @@ TEST_CASE("a new generation whose own errors pass the limit is rolled back by it
     CHECK_THAT(page(gateway, "/plugins/hello"), Contains("rollbackErrors"));
 }
 
+TEST_CASE("what a gateway died of while it loaded it is set aside by the next one") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    {
+        GatewayProcess gateway(proxyTo(upstream.address()), arguments(folder));
+        folder.rename(built("hello-dies", "hello"), "hello.so");
+        CHECK(gateway.process().waitForExit() == 9);
+    }
+    const GatewayProcess gateway(proxyTo(upstream.address()), arguments(folder));
+    CHECK(hello(gateway) == "none");
+    CHECK_THAT(page(gateway, "/plugins/hello"), Contains("set_aside"));
+    folder.rename(built("hello-1", "hello"), "hello.so");
+    CHECK(becomes(gateway, "1"));
+}
+
+TEST_CASE("generations that stay in memory are replaced up to a limit") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    const GatewayProcess gateway(proxyTo(upstream.address()), arguments(folder, {"--extPlugin.residentLimit=1"}));
+    folder.rename(built("hello-thread-local-3", "hello"), "hello.so");
+    REQUIRE(becomes(gateway, "3"));
+    CHECK_THAT(page(gateway, "/plugins/hello"), Contains("\"stays\":"));
+    folder.rename(built("hello-thread-local-4", "hello"), "hello.so");
+    REQUIRE(becomes(gateway, "4"));
+    folder.rename(built("hello-thread-local-5", "hello"), "hello.so");
+    CHECK(eventually([&] { return page(gateway, "/plugins/hello").find("resident_limit") != std::string::npos; }));
+    CHECK(hello(gateway) == "4");
+}
+
 TEST_CASE("a required module keeps the gateway from being ready until it serves") {
     const RecordingUpstream upstream;
     const ExtFolder folder;

@@ -73,6 +73,9 @@ public:
     void log(LogLevel level, std::string_view text) const {
         detail::hostTable->log(static_cast<weir_log_level>(level), detail::str(text));
     }
+    // This is a trial run in a process of its own, before the module is loaded: leave files, sockets and other processes
+    // alone.
+    bool probing() const { return detail::hostTable->probing != 0; }
     std::chrono::nanoseconds now() const {  // steady
         return std::chrono::nanoseconds(detail::hostTable->now_ns());
     }

@@ -15,6 +15,11 @@ namespace {
 
 constexpr auto kLimit = 600ms;
 constexpr auto kShort = 50ms;  // between two bytes of a client that dribbles
+#ifdef WEIR_SANITIZED
+constexpr auto kOthers = 1s;     // of a hundred other requests all but one are answered within this
+#else
+constexpr auto kOthers = 100ms;
+#endif
 constexpr auto kLong = 5s;     // what is over later than this was not cut by kLimit
 
 RigOptions withLimits() {
@@ -199,7 +204,7 @@ TEST_CASE("two hundred slow clients of all kinds are cut, and others are answere
             times.push_back(timeOf([&] { CHECK(probe.exchange(getRequest("/alive")).status() == 200); }));
         }
         std::sort(times.begin(), times.end());
-        CHECK(times[times.size() * 99 / 100] < 100ms);
+        CHECK(times[times.size() * 99 / 100] < kOthers);
         for (auto& client : slow) CHECK_NOTHROW(client.receiveUntilClose());  // all were cut
     }
     good.stop();
