@@ -8,25 +8,13 @@
 #include <cstring>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace weir::base {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int fd() const { return fd_; }
-
-private:
-    int fd_;
-};
 
 Error failed(const fs::path& file, const char* what, int number) {
     return {ErrorCode::Io, file.string(), std::string(what) + ": " + std::strerror(number)};

@@ -4,14 +4,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/ascii.hpp"
+
 namespace weir::base {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool equalsIgnoringCase(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return toLower(x) == toLower(y); });
 }
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -23,9 +23,9 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            bool same = toLower(a[i - 1]) == toLower(b[j - 1]);
             row[j] = std::min({up[j] + 1, row[j - 1] + 1, up[j - 1] + (same ? 0 : 1)});
-            bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            bool swapped = i > 1 && j > 1 && toLower(a[i - 1]) == toLower(b[j - 2]) && toLower(a[i - 2]) == toLower(b[j - 1]);
             if (swapped) row[j] = std::min(row[j], twoUp[j - 2] + 1);
         }
         std::swap(twoUp, up);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.hpp"
+
 namespace weir::chain {
 
 // Host names compare without case (RFC 9110 4.2.3): conditions see them in lower case.
@@ -9,11 +11,9 @@ std::string_view RequestSubject::domain() const noexcept {
     std::string_view host = exchange_.request.host;
     if (!host.empty() && host.front() == '[') host = host.substr(0, host.find(']') + 1);
     else host = host.substr(0, host.find(':'));
-    const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-    if (std::none_of(host.begin(), host.end(), upper)) return host;
+    if (std::all_of(host.begin(), host.end(), [](char c) { return base::toLower(c) == c; })) return host;
     auto* lower = exchange_.allocateArray<char>(host.size());
-    std::transform(host.begin(), host.end(), lower,
-                   [&](char c) { return upper(c) ? static_cast<char>(c | 0x20) : c; });
+    std::transform(host.begin(), host.end(), lower, [](char c) { return base::toLower(c); });
     return {lower, host.size()};
 }
 

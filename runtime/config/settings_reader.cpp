@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "config/messages.hpp"
 #include "config/settings_table.hpp"
 #include "config/text_file.hpp"
@@ -58,8 +59,7 @@ bool isFreeHeaderName(std::string_view name) {
         "host", "keep-alive", "location", "proxy-authenticate", "proxy-authorization", "proxy-connection", "server",
         "set-cookie", "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "via",
         "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"};
-    std::string lower;
-    for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    const std::string lower = base::toLower(name);
     return isToken(name) && name.size() <= 64 && std::ranges::find(kTaken, lower) == std::end(kTaken);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/digest.hpp"
 #include "base/replace_file.hpp"
+#include "base/utc_time.hpp"
 #include "config/messages.hpp"
 #include "config/text_file.hpp"
 #include "data/record_reader.hpp"
@@ -134,12 +135,7 @@ private:
 };
 
 Result<std::string> setAside(const fs::path& file) {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    ::gmtime_r(&now, &utc);
-    char time[32];
-    std::strftime(time, sizeof time, "%Y%m%dT%H%M%SZ", &utc);
-    const std::string aside = file.string() + ".damaged-" + time;
+    const std::string aside = file.string() + ".damaged-" + base::utcText(std::time(nullptr), "%Y%m%dT%H%M%SZ");
     if (::rename(file.c_str(), aside.c_str()) != 0) return failed(file, "damaged, and cannot be renamed", errno);
     return aside;
 }

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.hpp"
+
 namespace weir::http {
 
 namespace {
 
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+using base::toLower;
 
 constexpr bool isTokenByte(unsigned char c) {
     if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
@@ -55,7 +57,7 @@ constexpr Known kKnown[] = {
 FieldId compare(std::string_view name, const Known& known) {
     bool twin = false;
     for (std::size_t i = 0; i < name.size(); ++i) {
-        const char c = lower(name[i]);
+        const char c = toLower(name[i]);
         if (c == known.name[i]) continue;
         if (c != '_' || known.name[i] != '-') return FieldId::Other;
         twin = true;
@@ -71,14 +73,14 @@ bool isNamed(FieldId id) { return id == FieldId::Other || id == FieldId::Undersc
 bool equalsIgnoreCase(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
-        if (lower(a[i]) != lower(b[i])) return false;
+        if (toLower(a[i]) != toLower(b[i])) return false;
     return true;
 }
 
 FieldId fieldId(std::string_view name) {
     for (const Known& known : kKnown) {
         if (known.name.size() > name.size()) break;  // the list is sorted by length
-        if (known.name.size() != name.size() || lower(name[0]) != known.name[0]) continue;
+        if (known.name.size() != name.size() || toLower(name[0]) != known.name[0]) continue;
         if (const FieldId id = compare(name, known); id != FieldId::Other) return id;
     }
     return FieldId::Other;

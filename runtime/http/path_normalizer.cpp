@@ -2,16 +2,16 @@
 
 #include <cstring>
 
+#include "base/ascii.hpp"
+
 namespace weir::http {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
 // The byte that "%2e", "%2f" or "%5c" at `at` stands for; 0: none of them.
 char special(std::string_view path, std::size_t at) {
     if (path.size() - at < 3 || path[at] != '%') return 0;
-    const char last = lower(path[at + 2]);
+    const char last = base::toLower(path[at + 2]);
     if (path[at + 1] == '2' && last == 'e') return '.';
     if (path[at + 1] == '2' && last == 'f') return '/';
     if (path[at + 1] == '5' && last == 'c') return '\\';

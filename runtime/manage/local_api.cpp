@@ -8,6 +8,7 @@
 #include <Poco/Exception.h>
 #include <Poco/URI.h>
 
+#include "base/ascii.hpp"
 #include "base/digest.hpp"
 #include "base/log.hpp"
 #include "data/record_writer.hpp"
@@ -28,7 +29,6 @@ using data::EntryKind;
 using data::RecordReader;
 
 constexpr const char* kSuccess = "success";
-constexpr std::streamsize kIgnoredTail = 16 * LocalApi::kBodyLimit;
 
 PageReply text(std::string text) { return {200, std::move(text), {}, {}, {}}; }
 
@@ -57,21 +57,6 @@ private:
     Poco::URI::QueryParameters parameters_;
 };
 
-Result<std::string> readBody(std::istream* body, std::size_t limit) {
-    std::string text;
-    if (!body) return text;
-    char part[65536];
-    while (body->read(part, sizeof part), body->gcount() > 0) {
-        text.append(part, static_cast<std::size_t>(body->gcount()));
-        if (text.size() <= limit) continue;
-        // A client that is still sending when the connection closes never gets to read the answer.
-        body->ignore(kIgnoredTail);
-        return base::Error{base::ErrorCode::Unsupported, "", "The body is larger than " +
-                                                                 std::to_string(limit) + " bytes."};
-    }
-    return text;
-}
-
 // One call whose key was right.
 struct Call {
     const Controls& controls;
@@ -96,8 +81,8 @@ struct Call {
     // Reads the body as one record (or several) and hands it on.
     template <class Read, class Use>
     PageReply withBody(Read read, Use use, std::size_t limit = LocalApi::kBodyLimit) const {
-        auto body = readBody(request.body, limit);
-        if (!body) return errorPage(413, body.error().message);
+        const auto body = readBody(request.body, limit);
+        if (!body) return errorPage(413, "The body is larger than " + std::to_string(limit) + " bytes.");
         std::vector<std::string> warnings;
         RecordReader reader("request body", RecordReader::Mode::Lenient, warnings);
         auto tree = base::parseJson(*body);
@@ -386,17 +371,10 @@ constexpr Route kRoutes[] = {
     {"GET", "/shenyu/meta/delete", deleteMetaData},
 };
 
-std::string lowerCase(std::string text) {
-    for (char& c : text) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
-}
-
 }  // namespace
 
 LocalApi::LocalApi(const Controls& controls, const config::Secret& sha512Key)
-    : controls_(controls), sha512Key_(lowerCase(sha512Key.reveal())) {}
+    : controls_(controls), sha512Key_(base::toLower(sha512Key.reveal())) {}
 
 PageReply LocalApi::answer(const PageRequest& request) const {
     if (sha512Key_.empty()) {

@@ -1,10 +1,11 @@
 #include "manage/module_calls.hpp"
 
 #include <algorithm>
-#include <ctime>
-#include <istream>
 #include <iterator>
 #include <string>
+
+#include "base/utc_time.hpp"
+#include "module/upload.hpp"
 
 namespace weir::manage {
 
@@ -66,21 +67,9 @@ PageReply act(const Call& call, ModuleControl& control) {
     return {200, base::toJson(body), {}, {}, {}};
 }
 
-// The body, or nothing when it is larger than a module may be.
-std::optional<std::string> readBody(std::istream* body) {
-    std::string bytes;
-    if (!body) return bytes;
-    char piece[65536];
-    while (body->read(piece, sizeof piece) || body->gcount() > 0) {
-        bytes.append(piece, static_cast<std::size_t>(body->gcount()));
-        if (bytes.size() > kMaxModuleBytes) return std::nullopt;
-    }
-    return bytes;
-}
-
 PageReply validate(const PageRequest& request, ModuleControl& control) {
-    const std::optional<std::string> bytes = readBody(request.body);
-    if (!bytes) return errorPage(413, "A module may have " + std::to_string(kMaxModuleBytes) + " bytes.");
+    const std::optional<std::string> bytes = readBody(request.body, module::kMaxUploadBytes);
+    if (!bytes) return errorPage(413, "A module may have " + std::to_string(module::kMaxUploadBytes) + " bytes.");
     Value body = Value::object();
     const auto report = control.validate(*bytes);
     body.set("valid", Value::scalar(report.ok() ? "true" : "false", false));
@@ -93,14 +82,6 @@ PageReply validate(const PageRequest& request, ModuleControl& control) {
     body.set("tookUs", Value::scalar(std::to_string(report->took.count()), false));
     if (!report->log.empty()) body.set("log", text(report->log));
     return {200, base::toJson(body), {}, {}, {}};
-}
-
-std::string isoTime(std::chrono::system_clock::time_point time) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char out[32];
-    return {out, std::strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 }  // namespace
@@ -139,7 +120,7 @@ std::optional<PageReply> historyPage(std::string_view path, const ModuleControl&
     Value list = Value::array();
     for (const ModuleEvent& event : events) {
         Value row = Value::object();
-        row.set("time", text(isoTime(event.time)));
+        row.set("time", text(base::isoTime(event.time)));
         row.set("event", text(event.what));
         row.set("version", text(event.version));
         if (event.generation) row.set("generation", Value::scalar(std::to_string(event.generation), false));

@@ -16,9 +16,6 @@ base::Value toValue(const module::Refusal& refusal);
 // 400 with the refusal.
 PageReply refusalPage(const module::Refusal& refusal);
 
-// Largest module that comes over the wire.
-inline constexpr std::size_t kMaxModuleBytes = 16 * 1024 * 1024;
-
 // Calls for extension modules: POST /plugins/{id}:reload, :disable, :enable, :rollback, :clear, and POST
 // /plugins:validate with a module's bytes as body. nullopt: the path is none of them. 404: no such module; 409: it was
 // refused, with the refusal; 503: not now. The caller has checked the token.

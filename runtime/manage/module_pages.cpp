@@ -1,11 +1,10 @@
 #include "manage/module_pages.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <tuple>
 
+#include "base/utc_time.hpp"
 #include "manage/module_calls.hpp"
 
 namespace weir::manage {
@@ -17,15 +16,6 @@ using Clock = std::chrono::system_clock;
 
 Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
 Value number(std::int64_t number) { return Value::scalar(std::to_string(number), false); }
-
-// "2026-11-29T23:38:29Z"
-std::string isoTime(Clock::time_point time) {
-    const std::time_t seconds = Clock::to_time_t(time);
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    char out[32];
-    return {out, std::strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 bool isPlugin(const module::Provided& provided) { return provided.interface == module::kPluginInterface; }
 
@@ -39,7 +29,7 @@ bool providesPlugin(const ModuleStatus& module, std::string_view key) {
 void addFacts(const ModuleStatus& module, Value& value) {
     value.set("file", text(module.file));
     if (module.generation > 0) value.set("generation", number(static_cast<std::int64_t>(module.generation)));
-    value.set("since", text(isoTime(module.since)));
+    value.set("since", text(base::isoTime(module.since)));
     if (module.refusal) value.set("reason", text(module.refusal->text()));
     if (module.state != ModuleState::Draining) return;
     const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - module.since);

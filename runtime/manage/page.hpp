@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,10 @@ struct PageReply {
     std::string challenge;  // WWW-Authenticate; empty: no such field
     std::string type;       // Content-Type; empty: application/json
 };
+
+// The whole body; nothing when it has more than `limit` bytes: then enough of what is still to come is read for the
+// client to get to the answer.
+std::optional<std::string> readBody(std::istream* body, std::size_t limit);
 
 // `{"code":status,"message":"..."}`
 PageReply errorPage(int status, std::string_view message);

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/digest.hpp"
+#include "base/utc_time.hpp"
 #include "base/value.hpp"
 
 namespace weir::module {
@@ -52,15 +53,6 @@ int lockByte(int file, int command, off_t byte, short& type) {
 }
 
 bool setLock(int file, off_t byte, short type) { return lockByte(file, F_OFD_SETLK, byte, type) == 0; }
-
-std::string timeText(std::int64_t seconds) {
-    const auto time = static_cast<std::time_t>(seconds);
-    std::tm utc{};
-    ::gmtime_r(&time, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
-}
 
 // Two gateways that choose the same one would have to meet among 2^61.
 std::int64_t chooseOwner() {
@@ -175,7 +167,7 @@ void LoadLedger::judgeDead(Entries& entries) {
     for (const Entry& entry : dead) {
         if (entry.state == State::Loading) {
             suspect(entry, "a gateway (process " + std::to_string(entry.pid) + ") died while it loaded " + entry.file +
-                               ", at " + timeText(entry.time));
+                               ", at " + base::isoTime(entry.time));
             continue;
         }
         const auto isCulprit = [&](const Entry& each) {
@@ -189,7 +181,7 @@ void LoadLedger::judgeDead(Entries& entries) {
         died->time = now();
         if (died->count >= kDeathsInARow) {
             suspect(entry, std::to_string(kDeathsInARow) + " times in a row a gateway died soon after it had loaded " +
-                               entry.file + ", the last time at " + timeText(entry.time) + " or later");
+                               entry.file + ", the last time at " + base::isoTime(entry.time) + " or later");
         }
     }
 }

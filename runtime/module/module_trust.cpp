@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "module/upload.hpp"
 
 namespace weir::module {
@@ -195,8 +196,7 @@ std::optional<Refusal> checkPath(const fs::path& directory, const fs::path& file
 base::Result<TrustPolicy> TrustPolicy::make(std::span<const std::string> sha256, std::span<const fs::path> keys) {
     TrustPolicy policy;
     for (const std::string& given : sha256) {
-        std::string digest;
-        for (const char c : given) digest += c >= 'A' && c <= 'F' ? static_cast<char>(c | 0x20) : c;
+        std::string digest = base::toLower(given);
         if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != digest.npos)
             return badSetting("extPlugin.trust.sha256", "expected 64 hex digits, got \"" + given + "\"");
         policy.sha256.insert(std::move(digest));

@@ -20,6 +20,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/value.hpp"
 #include "module/probe_protocol.hpp"
 
@@ -41,24 +42,7 @@ constexpr std::size_t kLastWordsBytes = 200;
 constexpr std::array kVariables = {"PATH",         "LANG",         "LC_ALL",       "TZ",           "LD_LIBRARY_PATH",
                                    "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"};
 
-// A descriptor that is closed at the end.
-class Descriptor {
-public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-
-    int fd() const { return fd_; }
-
-private:
-    int fd_;
-};
+using base::Descriptor;
 
 Refusal cannotProbe(const ProbeInput& input, const std::string& what, int number) {
     return {RefusalCode::ProbeFailed, input.program.string(),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -29,15 +30,6 @@ std::uint32_t settledThreads(std::uint32_t expected) {
         threads = countThreads();
     }
     return threads;
-}
-
-bool isMapped(const fs::path& file) {
-    const std::string name = file.string();
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-        if (line.find(name) != std::string::npos) return true;
-    }
-    return false;
 }
 
 bool endChildren() {

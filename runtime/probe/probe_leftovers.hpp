@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
 namespace weir::probe {
 
@@ -11,8 +10,6 @@ std::uint32_t countThreads();
 // Waits a little until there are no more than `expected`: one that was joined is seen for a moment longer. The number
 // there are then.
 std::uint32_t settledThreads(std::uint32_t expected);
-// Whether anything of the file is mapped.
-bool isMapped(const std::filesystem::path& file);
 // Kills and collects this process's children and theirs. Whether one still ran.
 bool endChildren();
 

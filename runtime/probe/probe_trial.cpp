@@ -253,7 +253,7 @@ bool runTrial(const fs::path& staged, const Value& data, std::vector<std::string
     answers.step("unload");
     loaded.reset();
     std::string stays;
-    if (isMapped(staged)) stays = whyMapped(*file);
+    if (module::isMapped(staged)) stays = whyMapped(*file);
     else if (childrenRan) stays = "it left a process of its own running";
     answers.passed(stays.empty(), stays, 0);
     return true;
