@@ -12,33 +12,9 @@
 
 namespace weir::gateway {
 
-namespace {
-
-http::PathPolicy pathPolicy(const config::Settings::Server& server) {
-    using Policy = http::PathPolicy;
-    Policy policy;
-    switch (server.dotSegments) {
-        case config::DotSegments::Resolve: policy.dots = Policy::Dots::Resolve; break;
-        case config::DotSegments::Reject: policy.dots = Policy::Dots::Reject; break;
-        case config::DotSegments::Keep: policy.dots = Policy::Dots::Keep; break;
-    }
-    switch (server.doubleSlashes) {
-        case config::DoubleSlashes::Keep: policy.slashes = Policy::Slashes::Keep; break;
-        case config::DoubleSlashes::Merge: policy.slashes = Policy::Slashes::Merge; break;
-        case config::DoubleSlashes::Reject: policy.slashes = Policy::Slashes::Reject; break;
-    }
-    switch (server.encodedSlashes) {
-        case config::EncodedSlashes::Keep: policy.encoded = Policy::Encoded::Keep; break;
-        case config::EncodedSlashes::Decode: policy.encoded = Policy::Encoded::Decode; break;
-        case config::EncodedSlashes::Reject: policy.encoded = Policy::Encoded::Reject; break;
-    }
-    return policy;
-}
-
-}  // namespace
-
 RequestLimits::RequestLimits(const config::Settings& settings, std::uint32_t loops)
-    : header(settings.server.headerTimeout),
+    : path{settings.server.dotSegments, settings.server.doubleSlashes, settings.server.encodedSlashes},
+      header(settings.server.headerTimeout),
       body(settings.server.bodyTimeout),
       keepAlive(settings.server.keepAliveTimeout),
       tunnel(settings.server.tunnelTimeout),
@@ -52,7 +28,6 @@ RequestLimits::RequestLimits(const config::Settings& settings, std::uint32_t loo
       halfClose(settings.server.halfClose),
       methods(settings.server.methods) {
     parse.fieldBytes = static_cast<std::uint32_t>(settings.server.maxRequestHeaderBytes);
-    path = pathPolicy(settings.server);
     for (const std::string& method : methods) allow += (allow.empty() ? "" : ", ") + method;
     if (allow.empty()) allow = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 }

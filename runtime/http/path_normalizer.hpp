@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/arena.hpp"
+#include "config/settings.hpp"
 #include "http/message_parser.hpp"
 
 namespace weir::http {
@@ -8,9 +9,9 @@ namespace weir::http {
 // What becomes of spellings that name the same thing for some servers and another for others. Done once, before
 // anything is decided: what is matched is what is forwarded.
 struct PathPolicy {
-    enum class Dots : std::uint8_t { Resolve, Reject, Keep };
-    enum class Slashes : std::uint8_t { Keep, Merge, Reject };
-    enum class Encoded : std::uint8_t { Keep, Decode, Reject };
+    using Dots = config::DotSegments;
+    using Slashes = config::DoubleSlashes;
+    using Encoded = config::EncodedSlashes;
 
     Dots dots = Dots::Resolve;             // "." and ".." segments, also with "%2e" (RFC 3986 5.2.4, 6.2.2)
     Slashes slashes = Slashes::Keep;       // "//"
