@@ -155,7 +155,7 @@ base::Result<ExtLoader::Checked, Refusal> ExtLoader::check(const fs::path& file)
     if (!read.ok()) return std::move(read).error();
     auto report = pipeline_.tryOut(file, base::sha256Hex(read->bytes), *read, admit(false));
     if (!report.ok()) return std::move(report).error();
-    return Checked{std::move(read->manifest), std::move(report).value()};
+    return Checked{std::move(read).value(), std::move(report).value()};
 }
 
 base::Result<std::string, Refusal> ExtLoader::install(std::string bytes) {

@@ -42,7 +42,7 @@ public:
     base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes);
     // The same for a file, wherever it is.
     struct Checked {
-        module::Manifest manifest;
+        module::ModuleFile read;
         module::ProbeReport report;
     };
     base::Result<Checked, module::Refusal> check(const std::filesystem::path& file);

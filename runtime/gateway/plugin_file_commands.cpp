@@ -75,8 +75,8 @@ int pluginCheckCommand(const Arguments& arguments) {
     if (!bench) return fail(EX_CONFIG, bench.error().text());
     const auto checked = bench->loader->check(arguments.module);
     if (!checked.ok()) return fail(kRefused, arguments.module.string() + ": " + checked.error().text());
-    std::printf("%s is good: module %s %s\n", arguments.module.c_str(), checked->manifest.id.c_str(),
-                checked->manifest.version.c_str());
+    const module::Manifest& manifest = checked->read.manifest;
+    std::printf("%s is good: module %s %s\n", arguments.module.c_str(), manifest.id.c_str(), manifest.version.c_str());
     return EX_OK;
 }
 
@@ -104,13 +104,12 @@ int pluginInstallCommand(const Arguments& arguments) {
     if (!bench) return fail(EX_CONFIG, bench.error().text());
     const auto checked = bench->loader->check(arguments.module);
     if (!checked.ok()) return fail(kRefused, arguments.module.string() + ": " + checked.error().text());
-    const auto read = module::readModuleFile(arguments.module);
-    if (!read.ok()) return fail(kRefused, arguments.module.string() + ": " + read.error().text());
+    const auto& [bytes, manifest] = checked->read;  // what was checked, whatever the file is by now
     std::error_code failure;
     fs::create_directories(bench->extensions, failure);
-    const fs::path to = bench->extensions / (read->manifest.id + ".so");
-    if (const auto done = base::replaceFile(to, read->bytes, 0644); !done) return fail(EX_CANTCREAT, done.error().text());
-    std::printf("%s: module %s %s\n", to.c_str(), read->manifest.id.c_str(), read->manifest.version.c_str());
+    const fs::path to = bench->extensions / (manifest.id + ".so");
+    if (const auto done = base::replaceFile(to, bytes, 0644); !done) return fail(EX_CANTCREAT, done.error().text());
+    std::printf("%s: module %s %s\n", to.c_str(), manifest.id.c_str(), manifest.version.c_str());
     return EX_OK;
 }
 
