@@ -137,20 +137,25 @@ void Gateway::freeReturned() {
 
 // ---- Data ----
 
-base::Result<void> Gateway::change(const std::function<base::Result<void>(data::DataStore&)>& edit) {
-    const auto notNow = [] {
-        return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true};
-    };
-    if (state_ != State::Up) return notNow();
+// Nothing: the gateway does not take calls now, or has no such thread.
+template <class F>
+std::optional<std::invoke_result_t<F&>> Gateway::callOn(const std::unique_ptr<ControlThread>& thread, F function) {
+    if (state_ != State::Up || !thread) return std::nullopt;
     try {
-        return control_->call([this, &edit] {
-            auto changed = plane_->change(edit);
-            for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
-            return changed;
-        });
+        return thread->call(std::move(function));
     } catch (const std::future_error&) {  // it stopped meanwhile
-        return notNow();
+        return std::nullopt;
     }
+}
+
+base::Result<void> Gateway::change(const std::function<base::Result<void>(data::DataStore&)>& edit) {
+    auto changed = callOn(control_, [this, &edit] {
+        auto done = plane_->change(edit);
+        for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
+        return done;
+    });
+    if (changed) return std::move(*changed);
+    return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true};
 }
 
 void Gateway::read(const std::function<void(const data::DataStore&)>& look) const { look(*plane_->store()); }
@@ -227,17 +232,6 @@ void Gateway::checkModules() {
     modules_->postAfter(kCheckEvery, [this] { checkModules(); });
 }
 
-// Nothing: the gateway does not take calls now.
-template <class F>
-std::optional<std::invoke_result_t<F&>> Gateway::onModules(F function) {
-    if (state_ != State::Up || !modules_) return std::nullopt;
-    try {
-        return modules_->call(std::move(function));
-    } catch (const std::future_error&) {  // it stopped meanwhile
-        return std::nullopt;
-    }
-}
-
 base::Result<void> Gateway::actNow(const std::string& id, Action action) {
     switch (action) {
         case Action::Reload: return loader_->reload(id);
@@ -250,20 +244,20 @@ base::Result<void> Gateway::actNow(const std::string& id, Action action) {
 }
 
 base::Result<void> Gateway::act(const std::string& id, Action action) {
-    auto done = onModules([&] { return actNow(id, action); });
+    auto done = callOn(modules_, [&] { return actNow(id, action); });
     if (done) return std::move(*done);
     return base::Error{base::ErrorCode::Io, "", settings().extPlugin.enabled ? "the gateway is starting or stopping"
                                                                              : "extPlugin.enabled is false", true};
 }
 
 base::Result<module::ProbeReport, module::Refusal> Gateway::validate(const std::string& bytes) {
-    auto done = onModules([&] { return loader_->validate(bytes); });
+    auto done = callOn(modules_, [&] { return loader_->validate(bytes); });
     if (done) return std::move(*done);
     return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
 }
 
 base::Result<std::string, module::Refusal> Gateway::install(std::string bytes) {
-    auto done = onModules([&] { return loader_->install(std::move(bytes)); });
+    auto done = callOn(modules_, [&] { return loader_->install(std::move(bytes)); });
     if (done) return std::move(*done);
     return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
 }

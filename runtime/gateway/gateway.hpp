@@ -85,7 +85,7 @@ private:
     base::Result<void> actNow(const std::string& id, Action action);
     void onControl(const std::function<void()>& function);
     template <class F>
-    std::optional<std::invoke_result_t<F&>> onModules(F function);
+    std::optional<std::invoke_result_t<F&>> callOn(const std::unique_ptr<ControlThread>& thread, F function);
     void checkModules();
     void scan();
     void scanSoon(std::chrono::milliseconds delay);
