@@ -78,6 +78,7 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Co
     plane->warnings_ = configuration.warnings;
     if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
     if (auto data = plane->loadData(configuration); !data.ok()) return std::move(data).error();
+    plane->refreshModules();
     plane->tellHandlers();
     return plane;
 }
@@ -198,7 +199,6 @@ void ControlPlane::use(BuiltChain built) {
     // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
     const BuiltChain before = std::exchange(current_, std::move(built));
     extensions_->setSnapshot(current_.snapshot->version);
-    refreshModules();  // first: who sees a plugin at work must find it in the list
     if (publish_) publish_(current_.snapshot);
 }
 
@@ -232,6 +232,7 @@ ExtModules::Try ControlPlane::accepting(std::optional<BuiltChain>& accepted) con
 void ControlPlane::useExtensions(std::optional<BuiltChain> accepted) {
     auto built = accepted ? base::Result<BuiltChain>(std::move(*accepted))
                           : build(extensions_->plugins(), store_->data());
+    refreshModules();  // first: who sees a plugin at work must find it in the list
     if (built.ok()) use(std::move(built).value());
     else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
     tellHandlers();
