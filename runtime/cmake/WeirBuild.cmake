@@ -42,3 +42,14 @@ function(weir_add_test NAME)
   add_test(NAME ${NAME} COMMAND ${NAME})
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
+
+# weir_add_gateway_test(as weir_add_test): one that starts the real binary. It and its modules must be there first; they
+# are no libraries to link. WEIR_SANITIZED is defined when they are slower than they would be.
+function(weir_add_gateway_test NAME)
+  weir_add_test(${NAME} ${ARGN})
+  target_link_libraries(${NAME} PRIVATE weir_test_support)
+  add_dependencies(${NAME} weir weir_plugins)
+  if(WEIR_SANITIZE)
+    target_compile_definitions(${NAME} PRIVATE WEIR_SANITIZED)
+  endif()
+endfunction()
