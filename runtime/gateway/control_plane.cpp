@@ -119,12 +119,12 @@ base::Result<void> ControlPlane::loadCore(const config::Settings& settings) {
     staging_ = std::move(staging).value();
     if (!staging_->warning().empty()) warnings_.push_back(staging_->warning());
     const config::Settings::ExtPlugin& ext = settings.extPlugin;
-    if (!ext.enabled) ledger_ = module::LoadLedger::open({});
-    else ledger_ = module::LoadLedger::open(ext.ledger.empty() ? module::LoadLedger::defaultPath(paths.extensions) : ext.ledger);
+    const fs::path ledger = ext.ledger.empty() ? module::LoadLedger::defaultPath(paths.extensions) : ext.ledger;
+    ledger_ = module::LoadLedger::open(ext.enabled ? ledger : fs::path());
     for (const module::LoadLedger::SetAside& suspect : ledger_->suspects())
         warnings_.push_back("extPlugin: the module with SHA-256 " + suspect.hash + " is set aside: " + suspect.reason);
     extensions_ = std::make_unique<ExtModules>(
-        ExtModules::Limits{static_cast<std::size_t>(ext.residentLimit), ext.rollbackErrors, ext.rollbackWindow}, *ledger_);
+        ExtModules::Limits{ext.residentLimit, ext.rollbackErrors, ext.rollbackWindow}, *ledger_);
     coreModules_ = describe(catalog);
     for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
         if (entry.state == module::ModuleCatalog::State::Selected)
@@ -214,7 +214,7 @@ base::Result<Admission, module::Refusal> ControlPlane::admit(const fs::path& fil
 
 std::vector<std::string> ControlPlane::balancerNames() const {
     std::vector<std::string> names;
-    for (const upstream::BalancerRegistry::Balancer& balancer : services_.balancers.all()) names.push_back(balancer.key);
+    for (const auto& balancer : services_.balancers.all()) names.push_back(balancer.key);
     return names;
 }
 

@@ -54,6 +54,8 @@ public:
     base::Result<void> disable(const std::string& id);
     base::Result<void> rollBack(PreparedModule prepared, const std::string& reason);
     base::Result<void> withdraw(const std::string& id, const std::string& reason);
+    // Shows other threads the modules, with what they have failed, as they are now.
+    void refreshModules();
     ExtModules& extensions() { return *extensions_; }
     module::StagingDirectory& staging() { return *staging_; }
     module::LoadLedger& ledger() { return *ledger_; }
@@ -80,7 +82,6 @@ private:
     base::Result<BuiltChain> build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
                                    const data::DataSet& data) const;
     void use(BuiltChain built);
-    void refreshModules();
     void tellHandlers();
     ExtModules::Try accepting(std::optional<BuiltChain>& accepted) const;
     std::vector<std::string> balancerNames() const;

@@ -133,6 +133,7 @@ base::Result<void> ExtLoader::rollBack(const std::string& id, const std::string&
 void ExtLoader::mendFailing() {
     const std::vector<std::string> failing = onControl([&] {
         plane_.extensions().confirm();
+        plane_.refreshModules();
         return plane_.extensions().failing();
     });
     for (const std::string& id : failing) {

@@ -13,7 +13,8 @@
 namespace weir::gateway {
 
 // Brings modules from the ext directory, and what calls want of them, through the pipeline to the control plane. One
-// thread, which may block for as long as copies settle and trials run: neither requests nor changes of data wait for it.
+// thread, which may block for as long as copies settle and trials run: neither requests nor changes of data wait for
+// it.
 class ExtLoader {
 public:
     // Runs a function on the control thread and returns when it is done.
@@ -50,7 +51,8 @@ public:
     // are refused. Answers the id.
     base::Result<std::string, module::Refusal> install(std::string bytes);
 
-    // After a roll-back that failed, or without anything to go back to, a failing module is taken out.
+    // To be called every now and then: notes who has served long enough and what was failed, and rolls failing modules
+    // back. After a roll-back that failed, or without anything to go back to, a failing module is taken out.
     void mendFailing();
 
     const std::filesystem::path& directory() const { return directory_.path(); }

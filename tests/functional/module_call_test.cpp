@@ -149,6 +149,20 @@ TEST_CASE("a new generation whose own errors pass the limit is rolled back by it
     CHECK_THAT(page(gateway, "/plugins/hello"), Contains("rollbackErrors"));
 }
 
+TEST_CASE("requests that a module fails are counted while it serves") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    folder.copy(built("hello-fails", "hello"), "hello.so");
+    const GatewayProcess gateway(proxyTo(upstream.address()), arguments(folder, {"--extPlugin.rollbackErrors=0"}));
+    for (const char* count : {"3", "6"}) {  // again, when nothing else happens to modules any more
+        for (int i = 0; i < 3; ++i) CHECK(get(gateway.port(), "/http/a").status() == 500);
+        const std::string shown = "\"failures\":" + std::string(count);
+        CHECK(eventually([&] { return page(gateway, "/plugins/hello").find(shown) != std::string::npos; }));
+        CHECK_THAT(page(gateway, "/actuator/prometheus"),
+                   Contains("weir_module_failures{module=\"hello\"} " + std::string(count) + "\n"));
+    }
+}
+
 TEST_CASE("what a gateway died of while it loaded it is set aside by the next one") {
     const RecordingUpstream upstream;
     const ExtFolder folder;
