@@ -26,6 +26,8 @@ bool prepareUpstream(UpstreamHandle& upstream, const std::string& path, weir_err
         return weir::refuse(error, path + ".protocol",
                             "only http:// is supported so far, found '" + upstream.protocol + "'");
     }
+    if (upstream.upstreamUrl.find('@') != upstream.upstreamUrl.npos)
+        return weir::refuse(error, path + ".upstreamUrl", "expected host:port without a user and password");
     const std::string_view fault = weir::divide::upstreamUrlFault(upstream.upstreamUrl);
     if (fault.empty()) return true;
     return weir::refuse(error, path + ".upstreamUrl",

@@ -47,6 +47,8 @@ using ReplaceList = std::vector<Replacement>;
 
 enum class AccessLogFormat { Off, Combined, Json };
 enum class ErrorStatus { Weir, Shenyu };
+// Among selectors (or rules) that match: the one with the most conditions, or the one with the lowest sort.
+enum class MatchChoice { Best, First };
 enum class LogLevel { Error, Warning, Info, Debug };
 // What becomes of spellings that name the same path for some servers and another for others.
 enum class DotSegments { Resolve, Reject, Keep };
@@ -140,6 +142,7 @@ struct Settings {
 
     struct Compat {
         ErrorStatus errorStatus = ErrorStatus::Weir;  // HTTP status of error replies
+        MatchChoice match = MatchChoice::Best;        // First: as ShenYu 2.4
     } compat;
 
     struct Log {

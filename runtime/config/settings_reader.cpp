@@ -65,31 +65,23 @@ bool isFreeHeaderName(std::string_view name) {
 
 class Reader {
 public:
-    Reader(const Environment& environment, std::vector<std::string>& warnings)
-        : environment_(environment), warnings_(warnings) {}
+    Reader(const Environment& environment, std::vector<std::string>& warnings, std::set<std::string> usedVariables)
+        : environment_(environment), warnings_(warnings), usedVariables_(std::move(usedVariables)) {}
 
-    base::Result<void> readTree(const Value& tree, const std::string& prefix, std::string_view fileName) {
-        if (tree.isNull()) return {};
-        if (!tree.isObject()) {
-            return invalid(fileName, tree.mark(), sectionName(prefix) + ": expected a map, " + got(tree));
+    base::Result<void> readFile(const Value& tree, const Value& shenyu, std::string_view fileName) {
+        auto done = readTree(shenyu, "", fileName);
+        if (!done) return done;
+        const Settings before = settings_;
+        given_.clear();
+        done = readTree(tree, "", fileName);
+        for (std::string_view path : changedSettings(before, settings_)) {
+            const auto same = [path](const Value::Member& member) { return member.key == path; };
+            const auto member = std::ranges::find_if(shenyu.members(), same);
+            if (member == shenyu.members().end()) continue;
+            warnings_.push_back(place(fileName, member->keyMark) + ": weir." + std::string(path) +
+                                " says otherwise and goes before this");
         }
-        directory_ = std::filesystem::path(fileName).parent_path();
-        for (const Value::Member& member : tree.members()) {
-            std::string path = prefix + member.key;
-            const Setting* setting = find(path);
-            if (!setting && isSection(path)) {
-                auto done = readTree(member.value, path + ".", fileName);
-                if (!done) return done;
-                continue;
-            }
-            if (!setting) {
-                return invalid(fileName, member.keyMark,
-                               sectionName(prefix) + ": " + unknownKey(member.key, keysBelow(prefix)));
-            }
-            auto problem = read(*setting, member.value);
-            if (problem) return invalid(fileName, member.value.mark(), path + ": " + *problem);
-        }
-        return {};
+        return done;
     }
 
     base::Result<void> readEnvironment() {
@@ -132,6 +124,35 @@ public:
     Settings take() { return std::move(settings_); }
 
 private:
+    base::Result<void> readTree(const Value& tree, const std::string& prefix, std::string_view fileName) {
+        if (tree.isNull()) return {};
+        if (!tree.isObject()) {
+            return invalid(fileName, tree.mark(), sectionName(prefix) + ": expected a map, " + got(tree));
+        }
+        directory_ = std::filesystem::path(fileName).parent_path();
+        for (const Value::Member& member : tree.members()) {
+            std::string path = prefix + member.key;
+            const Setting* setting = find(path);
+            if (!setting && isSection(path)) {
+                auto done = readTree(member.value, path + ".", fileName);
+                if (!done) return done;
+                continue;
+            }
+            if (!setting) {
+                return invalid(fileName, member.keyMark,
+                               sectionName(prefix) + ": " + unknownKey(member.key, keysBelow(prefix)));
+            }
+            const auto [first, fresh] = given_.emplace(path, member.keyMark);
+            if (!fresh) {
+                return invalid(fileName, member.keyMark,
+                               path + " is there twice, first in line " + std::to_string(first->second.line));
+            }
+            auto problem = read(*setting, member.value);
+            if (problem) return invalid(fileName, member.value.mark(), path + ": " + *problem);
+        }
+        return {};
+    }
+
     static const Setting* find(std::string_view path) {
         for (const Setting& setting : settingsTable()) {
             if (setting.path == path) return &setting;
@@ -359,6 +380,7 @@ private:
     std::vector<std::string>& warnings_;
     Settings settings_;
     std::filesystem::path directory_;  // base of relative paths: the file's, or the working directory
+    std::map<std::string, base::Mark> given_;  // paths in the tree that is being read
     std::set<std::string> unknownVariables_;
     std::set<std::string> usedVariables_;
 };
@@ -387,9 +409,10 @@ base::Result<Override> parseOverride(std::string_view argument) {
 
 base::Result<Settings> readSettings(const base::Value& tree, std::string_view fileName,
                                     const std::vector<Override>& overrides, const Environment& environment,
-                                    std::vector<std::string>& warnings) {
-    Reader reader(environment, warnings);
-    auto done = reader.readTree(tree, "", fileName);
+                                    std::vector<std::string>& warnings, const base::Value& shenyu,
+                                    const std::set<std::string>& usedVariables) {
+    Reader reader(environment, warnings, usedVariables);
+    auto done = reader.readFile(tree, shenyu, fileName);
     if (!done) return done.error();
     done = reader.readEnvironment();
     if (!done) return done.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +27,13 @@ base::Result<Override> parseOverride(std::string_view argument);
 
 // Settings by precedence: command line > environment (WEIR_SERVER_PORT) > file > defaults. `tree` is what stands under
 // `weir:` in the file (a null Value: nothing), `fileName` names that file in messages and its directory is the base of
-// relative paths. Variables that begin with WEIR_ and mean no setting become warnings.
+// relative paths. Variables that begin with WEIR_ and mean no setting become warnings, but for `usedVariables`.
+// `shenyu` is what the same file says in ShenYu's words (see readShenyuSettings()); what stands under `weir:` goes
+// before it, with a warning where they differ.
 base::Result<Settings> readSettings(const base::Value& tree, std::string_view fileName,
                                     const std::vector<Override>& overrides, const Environment& environment,
-                                    std::vector<std::string>& warnings);
+                                    std::vector<std::string>& warnings, const base::Value& shenyu = {},
+                                    const std::set<std::string>& usedVariables = {});
 
 // Every setting with its variable, its default and what it does, one paragraph each, for `--help`.
 std::string describeSettings();

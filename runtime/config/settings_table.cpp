@@ -129,6 +129,9 @@ constexpr Setting kSettings[] = {
 
     {"compat.errorStatus", [](S& s) -> Target { return &s.compat.errorStatus; },
      "HTTP status of error replies: the fitting one, or ShenYu's."},
+    {"compat.match", [](S& s) -> Target { return &s.compat.match; },
+     "Which of the selectors or rules that match is taken: the one with the most conditions, or as in ShenYu 2.4 the "
+     "first by sort."},
 
     {"log.level", [](S& s) -> Target { return &s.log.level; }, "What is logged, with all that is graver."},
     {"log.file", [](S& s) -> Target { return &s.log.file; }, "Log file; none: standard error."},
@@ -153,6 +156,11 @@ constexpr Named<LogLevel> kLevels[] = {
 constexpr Named<ErrorStatus> kStatuses[] = {
     {"weir", ErrorStatus::Weir},
     {"shenyu", ErrorStatus::Shenyu},
+};
+
+constexpr Named<MatchChoice> kMatchChoices[] = {
+    {"best", MatchChoice::Best},
+    {"first", MatchChoice::First},
 };
 
 constexpr Named<Traceparent> kTraceparents[] = {
@@ -266,6 +274,8 @@ template <>
 std::span<const Named<ErrorStatus>> namesOf() { return kStatuses; }
 template <>
 std::span<const Named<LogLevel>> namesOf() { return kLevels; }
+template <>
+std::span<const Named<MatchChoice>> namesOf() { return kMatchChoices; }
 template <>
 std::span<const Named<Traceparent>> namesOf() { return kTraceparents; }
 

@@ -15,7 +15,7 @@ namespace weir::config {
 using Target = std::variant<std::string*, bool*, int*, std::size_t*, std::chrono::milliseconds*,
                             std::filesystem::path*, Secret*, HeaderName*, Token*, TokenList*, ReplaceList*, PathList*,
                             DotSegments*, DoubleSlashes*, EncodedSlashes*, AccessLogFormat*, ErrorStatus*, LogLevel*,
-                            Traceparent*>;
+                            MatchChoice*, Traceparent*>;
 
 // One row per setting: reading of files, command line and environment, messages and --help all come from it.
 struct Setting {

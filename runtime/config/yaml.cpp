@@ -36,7 +36,8 @@ public:
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (documents_++ == 0) return;
-        throw YamlFault{markOf(mark), "a second document, or text behind the end of the first; expected one document"};
+        throw YamlFault{markOf(mark), "a second document, or text behind the end of the first; expected one document "
+                                      "(there are no profiles: each needs a file of its own)"};
     }
     void OnDocumentEnd() override {}
     void OnAnchor(const YAML::Mark&, const std::string&) override {}
@@ -234,8 +235,9 @@ private:
     Value root_;
 };
 
-// yaml-cpp's words for the mistakes people make most, in ours.
-std::string explain(const std::string& message) {
+// yaml-cpp's words for the mistakes people make most, in ours. `at`: where it noticed.
+std::string explain(const std::string& message, std::string_view text, std::size_t at) {
+    if (at > 0 && text.substr(at - 1).starts_with("${")) return "\"${...}\" inside { } or [ ] needs quotes";
     struct Row {
         std::string_view theirs;
         const char* ours;
@@ -276,7 +278,8 @@ Value parse(std::string_view raw) {
         value = build(text, lines);
     } catch (const YAML::Exception& error) {
         // Of its marks at the end of the text only the position is right.
-        fault = YamlFault{markAt(text, static_cast<std::size_t>(std::max(error.mark.pos, 0))), explain(error.msg)};
+        const auto at = std::min(static_cast<std::size_t>(std::max(error.mark.pos, 0)), text.size());
+        fault = YamlFault{markAt(text, at), explain(error.msg, text, at)};
     } catch (const YamlFault& error) {
         fault = error;
     }

@@ -1,5 +1,5 @@
-// Input: a configuration file. Read as YAML, then as settings and as data, strictly as from a file and leniently as
-// from ShenYu's sync. No file is opened for it.
+// Input: a configuration file. Read as YAML, its variables expanded, then as settings, Weir's and ShenYu's, and as data,
+// strictly as from a file and leniently as from ShenYu's sync. No file is opened for it.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -8,6 +8,8 @@
 
 #include "base/assert.hpp"
 #include "config/settings_reader.hpp"
+#include "config/shenyu_settings.hpp"
+#include "config/variables.hpp"
 #include "config/yaml.hpp"
 #include "data/data_file.hpp"
 #include "data/record_reader.hpp"
@@ -52,7 +54,14 @@ void checkRecords(data::RecordReader& reader, const base::Value& tree) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto root = config::parseYaml(text, "f.yaml");
+    const auto parsed = config::parseYaml(text, "f.yaml");
+    if (!parsed) {
+        checkPlace(parsed.error(), text);
+        return 0;
+    }
+    const config::Environment environment = {{"P", "a$b#c: ${P}"}, {"N", "7"}, {"E", ""}};
+    config::Variables variables(environment);
+    const auto root = variables.expand(*parsed, "f.yaml");
     if (!root) {
         checkPlace(root.error(), text);
         return 0;
@@ -62,9 +71,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     WEIR_ASSERT(base::parseJson(json));
 
     std::vector<std::string> warnings;
+    const auto shenyu = config::readShenyuSettings(*parsed, "f.yaml", variables, warnings);
+    if (!shenyu) checkPlace(shenyu.error(), text);
     const base::Value* settings = root->find("weir");
-    if (settings && text.find("file") == text.npos) {  // token.file is opened
-        const auto read = config::readSettings(*settings, "f.yaml", {}, {}, warnings);
+    if (shenyu && json.find("file") == json.npos) {  // token.file is opened
+        const auto read = config::readSettings(settings ? *settings : base::Value(), "f.yaml", {}, environment, warnings,
+                                               *shenyu, variables.used());
         if (!read) checkPlace(read.error(), text);
     }
     checkData(*root, text);

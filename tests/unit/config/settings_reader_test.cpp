@@ -63,6 +63,7 @@ TEST_CASE("without any source the settings are the documented defaults") {
     CHECK(settings.extPlugin.createTimeout == 10s);
     CHECK(settings.upstream.connectTimeout == 3s);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Weir);
+    CHECK(settings.compat.match == config::MatchChoice::Best);
     CHECK(settings.server.requestIdHeader.text == "X-Request-Id");
     CHECK_FALSE(settings.server.trustRequestId);
     CHECK(settings.server.traceparent == config::Traceparent::Start);
@@ -80,7 +81,7 @@ extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay
 modules:
   path: /opt/weir/plugins
 upstream: {connectTimeout: 250ms, maxIdle: 0}
-compat: {errorStatus: shenyu}
+compat: {errorStatus: shenyu, match: first}
 log: {level: debug, file: }
 accessLog: {format: json, file: ../log/access.log}
 )"});
@@ -105,6 +106,7 @@ accessLog: {format: json, file: ../log/access.log}
     CHECK(settings.upstream.connectTimeout == 250ms);
     CHECK(settings.upstream.maxIdle == 0);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Shenyu);
+    CHECK(settings.compat.match == config::MatchChoice::First);
     CHECK(settings.log.level == config::LogLevel::Debug);
     CHECK(settings.log.file.empty());
     CHECK(settings.accessLog.format == config::AccessLogFormat::Json);
@@ -214,6 +216,9 @@ TEST_CASE("a wrong value is refused with its place and what was expected") {
          "did you mean \"false\"?"},
         {"compat: {errorStatus: shenu}",
          "conf/weir.yaml:1:23: compat.errorStatus: expected weir or shenyu, got \"shenu\"; did you mean \"shenyu\"?"},
+        {"compat: {match: frist}",
+         "conf/weir.yaml:1:17: compat.match: expected best or first, got \"frist\"; did you mean \"first\"?"},
+        {"server.port: 1\nserver: {port: 2}\n", "conf/weir.yaml:2:10: server.port is there twice, first in line 1"},
         {"log: {level: loud}", "conf/weir.yaml:1:14: log.level: expected error, warning, info or debug, got \"loud\""},
         {"accessLog: {format: jsn}",
          "conf/weir.yaml:1:21: accessLog.format: expected combined, json or off, got \"jsn\"; did you mean \"json\"?"},

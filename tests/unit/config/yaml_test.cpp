@@ -213,6 +213,8 @@ TEST_CASE("mistakes that YAML libraries let pass are refused") {
         {"a: [1, 2\nb: 3\n", "weir.yaml:2:2: expected \",\" or \"]\""},
         {"a: {b: 1\n", "weir.yaml:2:1: expected \",\" or \"}\""},
         {"a: {b", "weir.yaml:1:6: expected \",\" or \"}\""},
+        {"a: {b: ${P}}\n", "weir.yaml:1:9: \"${...}\" inside { } or [ ] needs quotes"},
+        {"a:\n- [x, h:${P:1}]\n", "weir.yaml:2:10: \"${...}\" inside { } or [ ] needs quotes"},
         {"a: ]\n", "weir.yaml:1:4: a \"]\" or \"}\" that closes nothing"},
         {"a: @x\n", "weir.yaml:1:4: a value cannot begin with this character; quote it"},
         {"a: [1] x\n", "weir.yaml:1:"},
