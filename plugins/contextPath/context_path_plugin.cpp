@@ -33,6 +33,12 @@ bool isUnder(std::string_view path, std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
+// What the path is to be taken for is another service's, whose metadata counts from now on.
+void rewriteContext(weir::Exchange& exchange, const std::string& context, std::string_view rest) {
+    exchange.setSlot(weir::Slot::RewriteContextPath, context);
+    exchange.findMetadata(context + std::string(rest));
+}
+
 class ContextPath final : public weir::RulePlugin<ContextPathHandle> {
     bool prepareRule(ContextPathHandle& handle, weir_error* error) override {
         if (!preparePath(handle.contextPath, "contextPath", error) ||
@@ -55,7 +61,7 @@ class ContextPath final : public weir::RulePlugin<ContextPathHandle> {
             rest = path.substr(handle.contextPath.size());
         }
         if (!handle.rewriteContextPath.empty() && drawn(handle.percentage))
-            exchange.setSlot(weir::Slot::RewriteContextPath, handle.rewriteContextPath);
+            rewriteContext(exchange, handle.rewriteContextPath, rest);
         if (!handle.addPrefix.empty()) {
             std::string prefixed = handle.addPrefix;
             prefixed += rest.empty() ? path : rest;

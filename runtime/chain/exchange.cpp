@@ -102,7 +102,11 @@ void Exchange::stepForward() {
         return;
     }
     const ChainEntry& entry = chain[position_++];
-    if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) return;
+    if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) {
+        if (tracer) tracer->passedOver(entry);
+        return;
+    }
+    if (tracer) tracer->considering(entry, *this);
     weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
     if (entry.matches && !choose(entry, match)) return;
     rememberFinished(entry);
@@ -113,6 +117,7 @@ void Exchange::stepForward() {
     inPlugin_ = true;
     const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
     inPlugin_ = false;
+    if (tracer) tracer->answered(entry, answer);
     answered(entry, answer, outcome);
 }
 
@@ -122,6 +127,7 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
     if (entry.matcher) choice = entry.matcher->choose(RequestSubject(*this));
     if (choice.outcome == match::Choice::Matched) {
         const match::Selector& selector = *choice.selector;
+        if (selector.logged || (choice.rule && choice.rule->logged)) logMatch(entry, selector, choice.rule);
         match.selector = selector.handle;
         match.selector_id = {selector.id.data(), selector.id.size()};
         match.rule = choice.rule ? choice.rule->handle : selector.defaultRule;
@@ -135,6 +141,14 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
         phase_ = Phase::Return;
     }
     return false;
+}
+
+// Of a selector or rule that wants it (`loged`).
+void Exchange::logMatch(const ChainEntry& entry, const match::Selector& selector, const match::Rule* rule) const {
+    std::string text = "plugin '" + entry.key + "': selector '" + selector.name + "'";
+    if (rule) text += ", rule '" + rule->name + "'";
+    base::logInfo(text + " matched (" + std::string(request.method) + " " + std::string(request.path) + ", request " +
+                  std::string(requestId) + ")");
 }
 
 // What enter() said.
@@ -437,6 +451,7 @@ void Exchange::saveMark(Mark& mark) const {
     mark.attributes = attributes_;
     mark.route = route_;
     mark.hasRoute = hasRoute_;
+    mark.metadata = metadata;
     mark.rpc = rpc_;
 }
 
@@ -452,6 +467,7 @@ void Exchange::restore(const Mark& mark) {
     attributes_ = mark.attributes;
     route_ = mark.route;
     hasRoute_ = mark.hasRoute;
+    metadata = mark.metadata;
     rpc_ = mark.rpc;
     rewritten_ = {};
 }
@@ -537,6 +553,19 @@ std::string_view Exchange::attribute(std::uint32_t id) const {
 void Exchange::setAttribute(std::uint32_t id, std::string_view value) {
     attributes_ = new (allocate(sizeof(Attribute)))
         Attribute{id, value.data() ? copy(value) : std::string_view(), attributes_};
+}
+
+std::string_view Exchange::upstreamPath() const {
+    for (const weir_slot slot : {WEIR_SLOT_REWRITE_URI, WEIR_SLOT_REAL_URL})
+        if (slots_[slot].data()) return slots_[slot];
+    return request.path;
+}
+
+bool Exchange::findMetadata(std::string_view path) {
+    const MetadataIndex* index = pin_->snapshot->metadata.get();
+    const MetadataIndex::Entry* found = index ? index->find(path) : nullptr;
+    if (found) metadata = found;
+    return found;
 }
 
 void Exchange::setRoute(const weir_route& route) {

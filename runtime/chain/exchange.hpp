@@ -36,6 +36,18 @@ protected:
     ~Carrier() = default;
 };
 
+// Hears what the forward walk does, for who explains it. Called on the loop; must not change the exchange.
+class Tracer {
+public:
+    virtual void passedOver(const ChainEntry& entry) = 0;  // for its RPC types
+    // Its selectors and rules are about to be asked, if it has any, and it to be entered if they say so.
+    virtual void considering(const ChainEntry& entry, Exchange& exchange) = 0;
+    virtual void answered(const ChainEntry& entry, std::int32_t answer) = 0;  // weir_answer of enter()
+
+protected:
+    ~Tracer() = default;
+};
+
 // Whether the request can be sent again.
 enum class BodyState : std::uint8_t {
     Absent,
@@ -109,6 +121,8 @@ public:
     std::string_view upstream;
     std::string_view selectorId;
     std::string_view ruleId;
+    const MetadataIndex::Entry* metadata = nullptr;  // attached by a plugin; the snapshot's
+    Tracer* tracer = nullptr;     // outlives the walk
     bool upgradeAllowed = false;  // a plugin lets the client's Upgrade through
     bool preserveHost = false;    // the upstream gets the client's Host
 
@@ -118,6 +132,9 @@ public:
     void setAttribute(std::uint32_t id, std::string_view value);
     const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
     void setRoute(const weir_route& route);
+    // Attaches the metadata of that path; false: there is none, and nothing changes.
+    bool findMetadata(std::string_view path);
+    std::string_view upstreamPath() const;  // what the upstream is asked for, without the query
     // ShenYu's rewritten raw path (fact sheet 3.3).
     std::string_view rewrittenPath();
 
@@ -147,6 +164,7 @@ private:
         struct Attribute* attributes;
         weir_route route;
         bool hasRoute;
+        const MetadataIndex::Entry* metadata;
         RpcMask rpc;
     };
     // A plugin whose frame is alive; a stack, innermost on top. Kept for reuse when a walk is repeated.
@@ -171,6 +189,7 @@ private:
     void advance();
     void stepForward();
     bool choose(const ChainEntry& entry, weir_match& match);
+    void logMatch(const ChainEntry& entry, const match::Selector& selector, const match::Rule* rule) const;
     void answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome);
     void resumed(Entered& top, std::int32_t answer, const weir_outcome& outcome);
     void resumeTop(const weir_event& event);

@@ -1,5 +1,7 @@
 #include "chain/host_table.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <type_traits>
@@ -207,6 +209,27 @@ weir_status optionSet(weir_exchange* raw, weir_option option, std::int32_t on) {
     return WEIR_NOT_FOUND;
 }
 
+std::int32_t metadataFind(weir_exchange* raw, weir_str path) { return exchangeOf(raw).findMetadata(view(path)); }
+
+std::int32_t metadataGet(weir_exchange* raw, weir_metadata* out) {
+    const MetadataIndex::Entry* found = exchangeOf(raw).metadata;
+    if (!found) return 0;
+    const data::MetaData& data = *found->data;
+    weir_metadata all{out->size,
+                      0,
+                      str(data.id),
+                      str(data.appName),
+                      str(data.contextPath),
+                      str(data.path),
+                      str(data.rpcType),
+                      str(data.serviceName),
+                      str(data.methodName),
+                      str(data.parameterTypes),
+                      str(found->rpcExt)};
+    std::memcpy(out, &all, std::min<std::size_t>(out->size, sizeof all));
+    return 1;
+}
+
 // ---- The border ----
 
 // What a module is told when there was no memory for what it asked.
@@ -291,6 +314,8 @@ HostTable::HostTable(ControlServices& services)
           .sleep = guarded<&chain::sleep>,
           .offload = guarded<&chain::offload>,
           .option_set = &optionSet,
+          .metadata_find = &metadataFind,
+          .metadata_get = &metadataGet,
       },
       control(services) {}
 

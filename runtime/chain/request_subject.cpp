@@ -1,6 +1,7 @@
 #include "chain/request_subject.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 #include "base/ascii.hpp"
 
@@ -29,6 +30,36 @@ std::string_view RequestSubject::clientIp() const noexcept {
     const std::size_t comma = only.find(", ");
     if (lines == 1 && comma != std::string_view::npos) return only.substr(0, comma);
     return exchange_.clientAddress;
+}
+
+std::string_view RequestSubject::contextField(match::ContextField field) const noexcept {
+    using match::ContextField;
+    switch (field) {
+        case ContextField::Path: return exchange_.request.path;
+        case ContextField::RealUrl: return exchange_.slot(WEIR_SLOT_REAL_URL);
+        case ContextField::Module: return exchange_.slot(WEIR_SLOT_MODULE);
+        case ContextField::Method: return exchange_.slot(WEIR_SLOT_METHOD);
+        case ContextField::RpcType: return exchange_.slot(WEIR_SLOT_RPC_TYPE);
+        case ContextField::HttpMethod: return exchange_.request.method;
+        case ContextField::ContextPath:
+            if (const std::string_view set = exchange_.slot(WEIR_SLOT_CONTEXT_PATH); !set.empty()) return set;
+            return exchange_.metadata ? std::string_view(exchange_.metadata->data->contextPath) : std::string_view();
+        case ContextField::StartDateTime: return startDateTime();
+        case ContextField::Sign: return header("sign");
+        case ContextField::Timestamp: return header("timestamp");
+        case ContextField::AppKey: return header("appKey");
+    }
+    return {};
+}
+
+// As conditions on times compare it: local time, to the second.
+std::string_view RequestSubject::startDateTime() const noexcept {
+    constexpr std::size_t kSize = sizeof "2026-11-29 23:38:29";
+    const std::time_t now = std::time(nullptr);  // matching begins when the request does
+    std::tm parts{};
+    ::localtime_r(&now, &parts);
+    char* text = exchange_.allocateArray<char>(kSize);
+    return {text, std::strftime(text, kSize, "%Y-%m-%d %H:%M:%S", &parts)};
 }
 
 }  // namespace weir::chain

@@ -18,8 +18,12 @@ public:
     std::string_view header(std::string_view name) const noexcept override {
         return exchange_.request.fields.get(name);
     }
+    std::string_view contextField(match::ContextField field) const noexcept override;
+    weir_exchange* exchange() const noexcept override { return &exchange_; }
 
 private:
+    std::string_view startDateTime() const noexcept;
+
     Exchange& exchange_;
 };
 

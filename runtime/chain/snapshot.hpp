@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "chain/metadata_index.hpp"
 #include "match/plugin_matcher.hpp"
 #include "weir/abi.h"
 
@@ -36,6 +37,7 @@ struct ChainEntry {
 struct Snapshot {
     std::uint64_t version = 0;
     std::vector<ChainEntry> chain;  // sorted
+    std::shared_ptr<const MetadataIndex> metadata;  // null: none
 };
 
 // A loop's hold on one snapshot: plain counting, loop thread only. When the loop has moved on and the last user is

@@ -25,7 +25,7 @@ bool before(const MetaData& a, const MetaData& b) { return a.id < b.id; }
 bool before(const AppAuthData& a, const AppAuthData& b) { return a.appKey < b.appKey; }
 
 void DataSet::sortAll() {
-    auto inOrder = [](const auto& a, const auto& b) { return before(a, b); };
+    auto inOrder = [](const auto& a, const auto& b) { return before(*a, *b); };
     std::ranges::sort(plugins, inOrder);
     std::ranges::sort(selectors, inOrder);
     std::ranges::sort(rules, inOrder);
@@ -34,19 +34,25 @@ void DataSet::sortAll() {
 }
 
 const PluginData* DataSet::plugin(std::string_view name) const {
-    auto key = [](const PluginData& entry) { return Text(entry.name); };
+    auto key = [](const Shared<PluginData>& entry) { return Text(entry->name); };
     auto found = std::ranges::lower_bound(plugins, name, {}, key);
-    return found != plugins.end() && found->name == name ? &*found : nullptr;
+    return found != plugins.end() && (*found)->name == name ? &**found : nullptr;
 }
 
-std::span<const SelectorData> DataSet::selectorsOf(std::string_view pluginName) const {
-    auto key = [](const SelectorData& selector) { return Text(selector.pluginName); };
+std::span<const Shared<SelectorData>> DataSet::selectorsOf(std::string_view pluginName) const {
+    auto key = [](const Shared<SelectorData>& selector) { return Text(selector->pluginName); };
     auto first = std::ranges::lower_bound(selectors, pluginName, {}, key);
     return {first, std::ranges::upper_bound(first, selectors.end(), pluginName, {}, key)};
 }
 
-std::span<const RuleData> DataSet::rulesOf(std::string_view pluginName, std::string_view selectorId) const {
-    auto key = [](const RuleData& rule) { return std::pair(Text(rule.pluginName), Text(rule.selectorId)); };
+std::span<const Shared<RuleData>> DataSet::rulesOf(std::string_view pluginName) const {
+    auto key = [](const Shared<RuleData>& rule) { return Text(rule->pluginName); };
+    auto first = std::ranges::lower_bound(rules, pluginName, {}, key);
+    return {first, std::ranges::upper_bound(first, rules.end(), pluginName, {}, key)};
+}
+
+std::span<const Shared<RuleData>> DataSet::rulesOf(std::string_view pluginName, std::string_view selectorId) const {
+    auto key = [](const Shared<RuleData>& rule) { return std::pair(Text(rule->pluginName), Text(rule->selectorId)); };
     const std::pair sought(pluginName, selectorId);
     auto first = std::ranges::lower_bound(rules, sought, {}, key);
     return {first, std::ranges::upper_bound(first, rules.end(), sought, {}, key)};

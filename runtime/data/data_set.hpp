@@ -5,24 +5,26 @@
 #include <vector>
 
 #include "data/records.hpp"
+#include "data/shared_record.hpp"
 
 namespace weir::data {
 
 // All data in force, flat as ShenYu caches it: an entry is (kind, plugin, id), so one can be put in or taken out by
-// itself. Every list is sorted as sortAll() leaves it. Control thread only.
+// itself. Every list is sorted as sortAll() leaves it. A copy shares the records. Control thread only.
 struct DataSet {
-    std::vector<PluginData> plugins;      // by name
-    std::vector<SelectorData> selectors;  // by pluginName, sort, id
-    std::vector<RuleData> rules;          // by pluginName, selectorId, sort, id
-    std::vector<MetaData> metadata;       // by id
-    std::vector<AppAuthData> appAuth;     // by appKey
+    std::vector<Shared<PluginData>> plugins;      // by name
+    std::vector<Shared<SelectorData>> selectors;  // by pluginName, sort, id
+    std::vector<Shared<RuleData>> rules;          // by pluginName, selectorId, sort, id
+    std::vector<Shared<MetaData>> metadata;       // by id
+    std::vector<Shared<AppAuthData>> appAuth;     // by appKey
 
     void sortAll();
 
     // Views into the lists, valid until they change.
     const PluginData* plugin(std::string_view name) const;
-    std::span<const SelectorData> selectorsOf(std::string_view pluginName) const;
-    std::span<const RuleData> rulesOf(std::string_view pluginName, std::string_view selectorId) const;
+    std::span<const Shared<SelectorData>> selectorsOf(std::string_view pluginName) const;
+    std::span<const Shared<RuleData>> rulesOf(std::string_view pluginName) const;
+    std::span<const Shared<RuleData>> rulesOf(std::string_view pluginName, std::string_view selectorId) const;
 };
 
 // Whether `a` stands before `b` in its list.

@@ -30,15 +30,42 @@ void eachList(Set& set, Visit visit) {
     visit(set.appAuth);
 }
 
-auto hasKey(const EntryKey& key) {
-    return [&key](const auto& record) { return keyOf(record) == key; };
+auto& listFor(DataSet& set, const PluginData&) { return set.plugins; }
+auto& listFor(DataSet& set, const SelectorData&) { return set.selectors; }
+auto& listFor(DataSet& set, const RuleData&) { return set.rules; }
+auto& listFor(DataSet& set, const MetaData&) { return set.metadata; }
+auto& listFor(DataSet& set, const AppAuthData&) { return set.appAuth; }
+
+// Whether it is the entry of that plugin and id; asked of each of a hundred thousand, so no key is made.
+bool is(const PluginData& record, std::string_view, std::string_view id) { return record.name == id; }
+bool is(const SelectorData& record, std::string_view plugin, std::string_view id) {
+    return record.id == id && record.pluginName == plugin;
+}
+bool is(const RuleData& record, std::string_view plugin, std::string_view id) {
+    return record.id == id && record.pluginName == plugin;
+}
+bool is(const MetaData& record, std::string_view, std::string_view id) { return record.id == id; }
+bool is(const AppAuthData& record, std::string_view, std::string_view id) { return record.appKey == id; }
+
+// Takes the entry out of its list; false: it is not there.
+template <class Record>
+bool eraseFrom(std::vector<Shared<Record>>& list, const EntryKey& key) {
+    const auto found = std::ranges::find_if(list, [&](const Record& record) { return is(record, key.plugin, key.id); });
+    if (found == list.end()) return false;
+    list.erase(found);
+    return true;
 }
 
-std::vector<PluginData>& listFor(DataSet& set, const PluginData&) { return set.plugins; }
-std::vector<SelectorData>& listFor(DataSet& set, const SelectorData&) { return set.selectors; }
-std::vector<RuleData>& listFor(DataSet& set, const RuleData&) { return set.rules; }
-std::vector<MetaData>& listFor(DataSet& set, const MetaData&) { return set.metadata; }
-std::vector<AppAuthData>& listFor(DataSet& set, const AppAuthData&) { return set.appAuth; }
+bool erase(DataSet& set, const EntryKey& key) {
+    switch (key.kind) {
+        case EntryKind::Plugin: return eraseFrom(set.plugins, key);
+        case EntryKind::Selector: return eraseFrom(set.selectors, key);
+        case EntryKind::Rule: return eraseFrom(set.rules, key);
+        case EntryKind::MetaData: return eraseFrom(set.metadata, key);
+        case EntryKind::AppAuth: return eraseFrom(set.appAuth, key);
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -55,24 +82,25 @@ void DataStore::put(MetaData metaData) { putRecord(data_.metadata, std::move(met
 void DataStore::put(AppAuthData auth) { putRecord(data_.appAuth, std::move(auth)); }
 
 template <class Record>
-void DataStore::putRecord(std::vector<Record>& list, Record record) {
+void DataStore::putRecord(std::vector<Shared<Record>>& list, Record record) {
     const EntryKey key = keyOf(record);
-    std::erase_if(list, hasKey(key));
-    auto place = std::upper_bound(list.begin(), list.end(), record,
-                                  [](const Record& a, const Record& b) { return before(a, b); });
-    list.insert(place, std::move(record));
-    changed_.insert(key);
+    eraseFrom(list, key);
+    Shared<Record> entry(std::move(record), true);
+    const auto place = std::upper_bound(list.begin(), list.end(), entry,
+                                        [](const auto& a, const auto& b) { return before(*a, *b); });
+    list.insert(place, std::move(entry));
+    removed_.erase(key);
 }
 
 bool DataStore::remove(const EntryKey& key) {
-    if (!erase(key)) return false;
+    if (!erase(data_, key)) return false;
     markRemoved(key);
     return true;
 }
 
 void DataStore::cleanPlugin(std::string_view name) {
     auto belongs = [&](const auto& record) {
-        const EntryKey key = keyOf(record);
+        const EntryKey key = keyOf(*record);
         if (key.plugin != name) return false;
         markRemoved(key);
         return true;
@@ -91,64 +119,66 @@ void DataStore::cleanAll() {
 }
 
 template <class Record>
-void DataStore::removeAll(std::vector<Record>& list) {
+void DataStore::removeAll(std::vector<Shared<Record>>& list) {
     for (const Record& record : list) markRemoved(keyOf(record));
     list.clear();
 }
 
-bool DataStore::erase(const EntryKey& key) {
-    std::size_t erased = 0;
-    eachList(data_, [&](auto& list) { erased += std::erase_if(list, hasKey(key)); });
-    return erased > 0;
-}
-
 // Only the files could bring the entry back, so only then is there something to remember.
 void DataStore::markRemoved(const EntryKey& key) {
-    if (fileHashes_.contains(key)) changed_.insert(key);
-    else changed_.erase(key);
+    if (fileHashes_->contains(key)) removed_.insert(key);
 }
 
 void DataStore::reload(const DataSet& files) {
-    const auto hashesBefore = std::exchange(fileHashes_, {});
+    const auto hashesBefore = fileHashes_;
+    const DataSet dataBefore = std::exchange(data_, {});
+    Hashes hashes;
+    std::set<EntryKey> overridden;  // by calls, and still so: the files say of these what they said before
     eachList(files, [&](const auto& list) {
         for (const auto& record : list) {
-            EntryKey key = keyOf(record);
-            std::string hash = hashOf(record);
-            auto known = hashesBefore.find(key);
-            if (known == hashesBefore.end() || known->second != hash) changed_.erase(key);
-            fileHashes_.emplace(std::move(key), std::move(hash));
+            EntryKey key = keyOf(*record);
+            std::string hash = hashOf(*record);
+            const auto known = hashesBefore->find(key);
+            if (known == hashesBefore->end() || known->second != hash) removed_.erase(key);
+            else overridden.insert(key);
+            hashes.emplace(std::move(key), std::move(hash));
         }
     });
-    // What is in force: the files, and over them what calls changed.
-    const DataSet dataBefore = std::exchange(data_, files);
-    eachList(data_, [&](auto& list) {
-        std::erase_if(list, [&](const auto& record) { return changed_.contains(keyOf(record)); });
-    });
-    std::set<EntryKey> kept;
+    // What calls changed stays, unless the files now say something else about it.
     eachList(dataBefore, [&](const auto& list) {
         for (const auto& record : list) {
-            EntryKey key = keyOf(record);
-            if (!changed_.contains(key)) continue;
-            listFor(data_, record).push_back(record);
-            kept.insert(std::move(key));
+            if (!record.fromCall()) continue;
+            const EntryKey key = keyOf(*record);
+            if (overridden.contains(key) || !hashes.contains(key)) listFor(data_, *record).push_back(record);
+        }
+    });
+    std::set<EntryKey> taken;
+    eachList(data_, [&](const auto& list) {
+        for (const auto& record : list) taken.insert(keyOf(*record));
+    });
+    eachList(files, [&](const auto& list) {
+        for (const auto& record : list) {
+            const EntryKey key = keyOf(*record);
+            if (!taken.contains(key) && !removed_.contains(key)) listFor(data_, *record).push_back(record);
         }
     });
     // A removal of what is gone from the files as well is over.
-    std::erase_if(changed_, [&](const EntryKey& key) { return !fileHashes_.contains(key) && !kept.contains(key); });
+    std::erase_if(removed_, [&](const EntryKey& key) { return !hashes.contains(key); });
+    fileHashes_ = std::make_shared<const Hashes>(std::move(hashes));
     data_.sortAll();
 }
 
 std::vector<SavedChange> DataStore::changes() const {
     std::map<EntryKey, SavedChange> changes;
-    for (const EntryKey& key : changed_) {
-        auto inFiles = fileHashes_.find(key);
-        changes.emplace(key, SavedChange{key, inFiles == fileHashes_.end() ? "" : inFiles->second, {}});
-    }
+    const auto add = [&](EntryKey key, SavedChange::Content content) {
+        const auto inFiles = fileHashes_->find(key);
+        std::string hash = inFiles == fileHashes_->end() ? "" : inFiles->second;
+        changes.emplace(key, SavedChange{key, std::move(hash), std::move(content)});
+    };
+    for (const EntryKey& key : removed_) add(key, {});
     eachList(data_, [&](const auto& list) {
-        for (const auto& record : list) {
-            auto change = changes.find(keyOf(record));
-            if (change != changes.end()) change->second.content = record;
-        }
+        for (const auto& record : list)
+            if (record.fromCall()) add(keyOf(*record), *record);
     });
     std::vector<SavedChange> sorted;
     for (auto& [key, change] : changes) sorted.push_back(std::move(change));
@@ -157,19 +187,23 @@ std::vector<SavedChange> DataStore::changes() const {
 
 void DataStore::restore(std::vector<SavedChange> saved) {
     std::erase_if(saved, [&](const SavedChange& change) {
-        auto inFiles = fileHashes_.find(change.key);
-        if (inFiles != fileHashes_.end()) return inFiles->second != change.fileHash;
+        const auto inFiles = fileHashes_->find(change.key);
+        if (inFiles != fileHashes_->end()) return inFiles->second != change.fileHash;
         return std::holds_alternative<std::monostate>(change.content);
     });
-    for (const SavedChange& change : saved) changed_.insert(change.key);
+    std::set<EntryKey> changed;
+    for (const SavedChange& change : saved) changed.insert(change.key);
     eachList(data_, [&](auto& list) {
-        std::erase_if(list, [&](const auto& record) { return changed_.contains(keyOf(record)); });
+        std::erase_if(list, [&](const auto& record) { return changed.contains(keyOf(*record)); });
     });
     for (SavedChange& change : saved) {
         std::visit(
             [&](auto& record) {
-                if constexpr (!std::is_same_v<std::decay_t<decltype(record)>, std::monostate>) {
-                    listFor(data_, record).push_back(std::move(record));
+                if constexpr (std::is_same_v<std::decay_t<decltype(record)>, std::monostate>) {
+                    removed_.insert(change.key);
+                } else {
+                    auto& list = listFor(data_, record);
+                    list.emplace_back(std::move(record), true);
                 }
             },
             change.content);

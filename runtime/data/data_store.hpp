@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ struct SavedChange {
 // The data in force and where each entry came from: the files, or a call (from management or sync) since. Between the
 // two the last change wins: a call overrides the file's entry, a file's entry whose text changes overrides the call.
 // Entries are compared as record_writer writes them, so lines that only moved change nothing. Copyable: edit a copy,
-// see whether the plugins take it, keep it or not. Control thread.
+// see whether the plugins take it, keep it or not; copies share what is the same. Control thread.
 class DataStore {
 public:
     const DataSet& data() const { return data_; }
@@ -72,16 +73,17 @@ public:
     void restore(std::vector<SavedChange> saved);
 
 private:
+    using Hashes = std::map<EntryKey, std::string>;
+
     template <class Record>
-    void putRecord(std::vector<Record>& list, Record record);
+    void putRecord(std::vector<Shared<Record>>& list, Record record);
     template <class Record>
-    void removeAll(std::vector<Record>& list);
-    bool erase(const EntryKey& key);
+    void removeAll(std::vector<Shared<Record>>& list);
     void markRemoved(const EntryKey& key);
 
     DataSet data_;
-    std::map<EntryKey, std::string> fileHashes_;  // of every entry in the files
-    std::set<EntryKey> changed_;                  // by calls; in fileHashes_ or data_, or both
+    std::shared_ptr<const Hashes> fileHashes_ = std::make_shared<const Hashes>();  // of every entry in the files
+    std::set<EntryKey> removed_;  // by calls, of the entries in the files
 };
 
 }  // namespace weir::data

@@ -19,6 +19,11 @@ struct Choice {
     const char* meaning;
 };
 
+// How conditions are combined: ShenYu's 0 and 1, or a strategy's name.
+struct MatchMode {
+    std::string* out;
+};
+
 // Keys that the record's parent reads (selectors, rules), or that mean nothing to Weir.
 struct NotHere {};
 
@@ -28,7 +33,6 @@ struct Given {
     Mark mark;
 };
 
-constexpr const char* kMatchMode = "0 (all conditions) or 1 (any of them)";
 constexpr const char* kType = "0 (every request) or 1 (requests that meet the conditions)";
 
 // The same tree with every mark at `mark`: places inside a JSON text say nothing about the file it stands in.
@@ -55,7 +59,7 @@ Value placedAt(const Value& value, Mark mark) {
 }  // namespace
 
 struct RecordReader::Field {
-    using Target = std::variant<NotHere, std::string*, bool*, int*, std::optional<int>*, Choice, Value*,
+    using Target = std::variant<NotHere, std::string*, bool*, int*, std::optional<int>*, Choice, MatchMode, Value*,
                                 config::Secret*, std::vector<ConditionData>*, std::vector<AuthParamData>*,
                                 std::vector<AuthPathData>*>;
 
@@ -96,7 +100,7 @@ base::Result<SelectorData> RecordReader::readSelector(const Value& tree) {
         {"name", &selector.name, mode_ == Mode::Strict},
         {"id", &selector.id},
         {"type", Choice{&selector.type, kType}},
-        {"matchMode", Choice{&selector.matchMode, kMatchMode}},
+        {"matchMode", MatchMode{&selector.matchMode}},
         {"sort", &selector.sort},
         {"enabled", &selector.enabled},
         {"logged", &selector.logged},
@@ -123,7 +127,7 @@ base::Result<RuleData> RecordReader::readRule(const Value& tree) {
     auto problem = read(tree, "rule", {
         {"name", &rule.name, mode_ == Mode::Strict},
         {"id", &rule.id},
-        {"matchMode", Choice{&rule.matchMode, kMatchMode}},
+        {"matchMode", MatchMode{&rule.matchMode}},
         {"sort", &rule.sort},
         {"enabled", &rule.enabled},
         {"loged", &rule.loged},
@@ -180,12 +184,17 @@ base::Result<AppAuthData> RecordReader::readAppAuth(const Value& tree) {
 
 RecordReader::Problem RecordReader::readCondition(const Value& tree, ConditionData& out) {
     out.mark = tree.mark();
-    return read(tree, "condition", {
+    auto problem = read(tree, "condition", {
         {"paramType", &out.paramType, true},
         {"operator", &out.operatorName, true},
         {"paramName", &out.paramName},
         {"paramValue", &out.paramValue},
     });
+    if (problem || out.operatorName == "isBlank") return problem;  // the one that compares with nothing
+    const Value* compared = tree.find("paramValue");
+    if (compared && !compared->isNull()) return std::nullopt;
+    return expected("condition.paramValue", "what " + base::jsonQuote(out.operatorName) + " compares with",
+                    compared ? *compared : Value::null(tree.mark()));
 }
 
 RecordReader::Problem RecordReader::readAuthParam(const Value& tree, AuthParamData& out) {
@@ -258,6 +267,10 @@ RecordReader::Problem RecordReader::readField(std::string_view shape, const Fiel
         auto read = value.toInt();
         if (read != 0 && read != 1 && !(read && mode_ == Mode::Lenient)) return expected(name, choice->meaning, value);
         *choice->out = read == 1 ? 1 : 0;
+    } else if (auto* mode = std::get_if<MatchMode>(&field.target)) {
+        if (!value.isScalar() || value.text().empty())
+            return expected(name, "0 (all conditions), 1 (any of them) or the name of a strategy", value);
+        *mode->out = value.text() == "0" ? "and" : value.text() == "1" ? "or" : value.text();
     } else if (auto* tree = std::get_if<Value*>(&field.target)) {
         return readTree(name, value, **tree);
     } else if (auto* secret = std::get_if<config::Secret*>(&field.target)) {

@@ -15,7 +15,7 @@ namespace weir::data {
 // left to the caller: what is not in the tree is then empty or 0.
 //
 // Strict is for files: an unknown key is an error with the nearest one. Lenient is for ShenYu's sync data: unknown keys
-// are ignored with one warning each, a null leaves the default, an unknown matchMode means 0 as in ShenYu.
+// are ignored with one warning each, a null leaves the default.
 class RecordReader {
 public:
     enum class Mode { Strict, Lenient };

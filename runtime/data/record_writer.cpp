@@ -9,6 +9,11 @@ using base::Value;
 Value text(const std::string& text) { return Value::scalar(text, true); }
 Value flag(bool value) { return Value::scalar(value ? "true" : "false", false); }
 Value number(int value) { return Value::scalar(std::to_string(value), false); }
+// ShenYu's numbers where it has them.
+Value matchMode(const std::string& mode) {
+    if (mode == "and") return number(0);
+    return mode == "or" ? number(1) : text(mode);
+}
 Value jsonText(const Value& tree) { return tree.isNull() ? Value::null() : text(base::toJson(tree)); }
 
 Value conditionList(const std::vector<ConditionData>& conditions) {
@@ -43,7 +48,7 @@ Value toValue(const SelectorData& selector) {
     value.set("pluginId", text(selector.pluginId));
     value.set("pluginName", text(selector.pluginName));
     value.set("name", text(selector.name));
-    value.set("matchMode", number(selector.matchMode));
+    value.set("matchMode", matchMode(selector.matchMode));
     value.set("type", number(selector.type));
     value.set("sort", number(selector.sort));
     value.set("enabled", flag(selector.enabled));
@@ -62,7 +67,7 @@ Value toValue(const RuleData& rule) {
     value.set("name", text(rule.name));
     value.set("pluginName", text(rule.pluginName));
     value.set("selectorId", text(rule.selectorId));
-    value.set("matchMode", number(rule.matchMode));
+    value.set("matchMode", matchMode(rule.matchMode));
     value.set("sort", number(rule.sort));
     value.set("enabled", flag(rule.enabled));
     value.set("loged", flag(rule.loged));

@@ -43,7 +43,7 @@ struct SelectorData {
     std::string pluginName;
     std::string namespaceId;
     int type = 1;       // 0: every request, conditions are ignored; 1: requests that meet the conditions
-    int matchMode = 0;  // 0: all conditions; 1: any of them
+    std::string matchMode = "and";  // ShenYu's 0; `or` is its 1: any condition is enough; else the strategy's name
     int sort = 0;
     bool enabled = true;
     bool logged = false;
@@ -60,7 +60,7 @@ struct RuleData {
     std::string pluginName;
     std::string selectorId;
     std::string namespaceId;
-    int matchMode = 0;
+    std::string matchMode = "and";
     int sort = 0;
     bool enabled = true;
     bool loged = false;  // ShenYu's spelling

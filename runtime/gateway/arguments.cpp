@@ -1,6 +1,8 @@
 #include "gateway/arguments.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "base/value.hpp"
 #include "config/messages.hpp"
@@ -28,6 +30,17 @@ constexpr VerbRow kVerbs[] = {
      "extension modules alone, short for --extPlugin.enabled=false.\n"},
     {Verb::Check, "check", "weir check -c FILE [--SETTING=VALUE ...]",
      "Does all that `weir run` does before it opens a port, says what is wrong, and ends: 0 good, 78 not.\n"},
+    {Verb::Explain, "explain",
+     "weir explain [-c FILE | --url URL [--token TOKEN]] 'METHOD /PATH?QUERY' [-H 'NAME: VALUE' ...] [-d BODY]\n"
+     "                    [--client ADDRESS] [--limit N] [--json] [--SETTING=VALUE ...]",
+     "Says what would become of a request: for each plugin which selector and rule match and why the others do not,\n"
+     "and where it would go. The plugins run as for a request, up to the call of the upstream, which is not made.\n"
+     "With -c it is about a gateway as the file describes it, without extension modules; with --url about a running one.\n"
+     "\n  -H, --header 'NAME: VALUE'\n      A header of the request; more of them may follow. Host is localhost if it is not among them.\n"
+     "\n  -d, --data BODY\n      The request's body.\n"
+     "\n  --client ADDRESS\n      Where the request comes from; 127.0.0.1.\n"
+     "\n  --limit N\n      Selectors and rules to tell of for each plugin; 20.\n"
+     "\n  --json\n      Print the answer of POST /explain as it is.\n"},
     {Verb::PluginList, "plugin list", "weir plugin list [-c FILE] [--url URL [--token TOKEN]] [--SETTING=VALUE ...]",
      "Lists what the modules provide, and which module serves each key. No module is loaded.\n"
      "With --url it asks the management port of a running gateway for what is so now.\n"},
@@ -85,6 +98,11 @@ public:
         if (needsFile && !arguments_.help && arguments_.file.empty()) {
             return wrong(std::string(nameOf(arguments_.verb)) + " needs a configuration file: -c FILE");
         }
+        if (arguments_.verb == Verb::Explain && !arguments_.help) {
+            if (arguments_.explained.request.empty()) return wrong("explain needs a request behind it: 'GET /path'");
+            if (arguments_.file.empty() && arguments_.url.empty())
+                return wrong("explain needs a configuration file (-c FILE) or a running gateway (--url URL)");
+        }
         return std::move(arguments_);
     }
 
@@ -103,15 +121,15 @@ private:
 
     Result<void> parseVerb() {
         if (takeHelp()) return {};
-        if (words_.empty()) return wrong("expected a verb: run, check, plugin list or version");
+        if (words_.empty()) return wrong("expected a verb: run, check, explain, plugin list or version");
         const std::string_view word = take();
         if (word == "plugin") return parsePluginVerb();
         for (const VerbRow& row : kVerbs) {
             if (word == row.name) return arguments_.verb = row.verb, Result<void>();
         }
-        const std::string hint = config::didYouMean(word, {"run", "check", "plugin", "version", "--help"});
+        const std::string hint = config::didYouMean(word, {"run", "check", "explain", "plugin", "version", "--help"});
         return wrong((word.starts_with("-") ? "unknown option " : "unknown verb ") + base::jsonQuote(word) +
-                     (hint.empty() ? "; expected run, check, plugin list or version" : hint));
+                     (hint.empty() ? "; expected run, check, explain, plugin list or version" : hint));
     }
 
     Result<void> parsePluginVerb() {
@@ -127,6 +145,9 @@ private:
 
     Result<void> parseOption(std::string_view word) {
         if (word == "-h" || word == "--help") return arguments_.help = true, Result<void>();
+        if (arguments_.verb == Verb::Explain) {
+            if (auto taken = parseExplainOption(word)) return std::move(*taken);
+        }
         if (!word.starts_with("-")) {
             if (!takesModule() || !arguments_.module.empty()) return unexpected(word);
             arguments_.module = word;
@@ -141,8 +162,8 @@ private:
         const std::string_view name = word.substr(0, equals);
         const bool file = takesSettings() && (name == "-c" || name == "--config");
         const bool setting = takesSettings() && isSetting(name);
-        const bool url = arguments_.verb == Verb::PluginList && name == "--url";
-        const bool token = arguments_.verb == Verb::PluginList && name == "--token";
+        const bool url = takesUrl() && name == "--url";
+        const bool token = takesUrl() && name == "--token";
         if (!file && !setting && !url && !token) return unknownOption(name);
 
         if (equals == word.npos && words_.empty()) return wrong(std::string(name) + " needs a value behind it");
@@ -163,6 +184,42 @@ private:
         return {};
     }
 
+    // What only explain takes; nothing: it is another option.
+    std::optional<Result<void>> parseExplainOption(std::string_view word) {
+        manage::ExplainRequest& request = arguments_.explained;
+        if (!word.starts_with("-")) {
+            if (!request.request.empty()) return std::nullopt;
+            request.request = word;
+            // Like curl: a path alone is a GET.
+            if (word.starts_with("/")) request.request = "GET " + request.request;
+            return Result<void>();
+        }
+        if (word == "--json") return arguments_.json = true, Result<void>();
+        const std::size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+        const std::string_view name = word.substr(0, equals);
+        constexpr std::string_view kNames[] = {"-H", "--header", "-d", "--data", "--client", "--limit"};
+        if (std::ranges::find(kNames, name) == std::end(kNames)) return std::nullopt;
+        if (equals == word.npos && words_.empty()) return wrong(std::string(name) + " needs a value behind it");
+        const std::string_view value = equals == word.npos ? take() : word.substr(equals + 1);
+        if (name == "-d" || name == "--data") return request.body = value, Result<void>();
+        if (name == "--client") return request.client = value, Result<void>();
+        if (name == "--limit") {
+            const auto end = value.data() + value.size();
+            const auto read = std::from_chars(value.data(), end, request.limit);
+            if (read.ec != std::errc() || read.ptr != end || value.empty())
+                return wrong("--limit expects a whole number, got " + base::jsonQuote(value));
+            return Result<void>();
+        }
+        const std::size_t colon = value.find(':');
+        if (colon == value.npos || colon == 0)
+            return wrong(std::string(name) + " expects 'NAME: VALUE', got " + base::jsonQuote(value));
+        std::string_view text = value.substr(colon + 1);
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        request.headers.emplace_back(value.substr(0, colon), text);
+        return Result<void>();
+    }
+
+    bool takesUrl() const { return arguments_.verb == Verb::PluginList || arguments_.verb == Verb::Explain; }
     bool takesModule() const {
         return arguments_.verb == Verb::PluginCheck || arguments_.verb == Verb::PluginWhy ||
                arguments_.verb == Verb::PluginInstall;
@@ -184,7 +241,9 @@ private:
         if (takesSettings()) {
             known.emplace_back("--config");
             if (arguments_.verb == Verb::Run) known.emplace_back("--no-ext-plugins");
-            if (arguments_.verb == Verb::PluginList) known.insert(known.end(), {"--url", "--token"});
+            if (takesUrl()) known.insert(known.end(), {"--url", "--token"});
+            if (arguments_.verb == Verb::Explain)
+                known.insert(known.end(), {"--header", "--data", "--client", "--limit", "--json"});
             for (const std::string& path : settingPaths()) known.push_back("--" + path);
         }
         const std::string hint = config::didYouMean(name, {known.begin(), known.end()});
@@ -219,7 +278,7 @@ std::string helpText(Verb verb) {
     text = "usage: " + std::string(row->usage) + "\n\n" + std::string(row->help);
     if (verb == Verb::Version) return text;
     text += "\n  -c, --config FILE\n      The configuration file.\n";
-    if (verb == Verb::PluginList) text += kUrlHelp;
+    if (verb == Verb::PluginList || verb == Verb::Explain) text += kUrlHelp;
     text += "\nSettings; the command line goes before the environment, that before `weir:` in the file:\n\n";
     return text + config::describeSettings() + std::string(kExitCodes);
 }

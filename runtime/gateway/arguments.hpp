@@ -8,10 +8,11 @@
 
 #include "base/result.hpp"
 #include "config/settings_reader.hpp"
+#include "manage/explain_control.hpp"
 
 namespace weir::gateway {
 
-enum class Verb { None, Run, Check, Plugin, PluginList, PluginCheck, PluginWhy, PluginInstall, Version };
+enum class Verb { None, Run, Check, Explain, Plugin, PluginList, PluginCheck, PluginWhy, PluginInstall, Version };
 
 // What the command line asks for. Poco's own option processor never sees it: it would refuse `--server.port=0`, accept
 // prefixes and add --daemon.
@@ -22,6 +23,8 @@ struct Arguments {
     std::filesystem::path module;  // that plugin check, why and install are about
     std::string url;             // of a running gateway's management port; empty: none given
     std::vector<config::Override> overrides;
+    manage::ExplainRequest explained;  // that explain is about
+    bool json = false;                 // explain prints what the management port answers
 };
 
 // `words` are those behind the program's name. The error's text is a line for the user: what is wrong, what is near it.

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <span>
 #include <tuple>
 
+#include "gateway/prepared_handle.hpp"
+#include "gateway/record_pairs.hpp"
 #include "upstream/control_error.hpp"
 
 namespace weir::gateway {
@@ -41,53 +44,56 @@ const base::Value* follow(const base::Value* value, std::string_view path) {
     return value;
 }
 
-// A handle and the plugin that made it, given back together; shared by the builds that need it.
-class PreparedHandle {
-public:
-    PreparedHandle(std::shared_ptr<PluginInstance> instance, weir_scope scope, void* handle)
-        : instance_(std::move(instance)), scope_(scope), handle_(handle) {}
-    ~PreparedHandle() {
-        if (handle_) instance_->table().release(instance_->plugin(), scope_, handle_);
-    }
-    PreparedHandle(const PreparedHandle&) = delete;
-    PreparedHandle& operator=(const PreparedHandle&) = delete;
-
-    void* get() const { return handle_; }
-
-private:
-    std::shared_ptr<PluginInstance> instance_;
-    weir_scope scope_;
-    void* handle_;
-};
-
 }  // namespace
 
-struct EntryOwner {
-    struct Prepared {
-        std::string text;  // of the value it was made from
-        std::shared_ptr<PreparedHandle> handle;
-    };
+// What was made of one record each. Blocks are shared by the builds whose record is the same.
+struct RuleBlock {
+    std::shared_ptr<const data::RuleData> record;
+    std::shared_ptr<PreparedHandle> handle;
+    std::shared_ptr<const match::CompiledRule> compiled;
+};
+struct SelectorBlock {
+    std::shared_ptr<const data::SelectorData> record;
+    std::shared_ptr<PreparedHandle> handle;
+    std::shared_ptr<const match::CompiledSelector> compiled;
+    std::vector<std::shared_ptr<const RuleBlock>> rules;  // as in the data
+    std::shared_ptr<const match::RuleSet> set;
+};
 
+struct EntryOwner {
     std::shared_ptr<PluginInstance> instance;
-    std::map<std::string, Prepared> handles;  // by scope and id
+    std::string configText;
+    std::shared_ptr<PreparedHandle> config;
+    std::shared_ptr<PreparedHandle> defaultRule;  // null: no selector needed one
+    std::vector<std::shared_ptr<const SelectorBlock>> selectors;  // as in the data
     std::shared_ptr<const match::PluginMatcher> matcher;
+    manage::WaitingEntries::Reasons waitingSelectors;
+    manage::WaitingEntries::Reasons waitingRules;
 };
 
 namespace {
 
 class EntryBuilder {
 public:
-    // `previous`: the plugin's owner in the chain before, or null.
-    EntryBuilder(std::shared_ptr<PluginInstance> instance, const EntryOwner* previous,
+    // `previous`: the chain before, or null.
+    EntryBuilder(std::shared_ptr<PluginInstance> instance, const ChainInput& input, const BuiltChain* previous,
                  std::vector<std::string>& warnings)
-        : owner_(std::make_shared<EntryOwner>()), previous_(previous), warnings_(warnings) {
-        if (previous && previous->instance != instance) previous_ = nullptr;
+        : key_(instance->provided().key), owner_(std::make_shared<EntryOwner>()), input_(input), warnings_(warnings) {
         owner_->instance = std::move(instance);
+        if (!previous || !previous->input.data) return;
+        const auto found = previous->owners.find(key_);
+        if (found == previous->owners.end() || found->second->instance != owner_->instance) return;
+        before_ = found->second.get();
+        beforeData_ = previous->input.data.get();
+        const match::Providers& old = previous->input.providers;
+        const match::Providers& now = input.providers;
+        sameProviders_ = old.parameterTypes == now.parameterTypes && old.operators == now.operators &&
+                         old.strategies == now.strategies && previous->input.order == input.order;
     }
 
     std::shared_ptr<EntryOwner> owner() const { return owner_; }
 
-    base::Result<chain::ChainEntry> build(const data::PluginData* plugin, const data::DataSet& data) {
+    base::Result<chain::ChainEntry> build(const data::PluginData* plugin) {
         const module::Provided& provided = owner_->instance->provided();
         chain::ChainEntry entry;
         entry.table = &owner_->instance->table();
@@ -99,13 +105,10 @@ public:
         entry.unmatchedError = provided.unmatched == module::Unmatched::Error;
         entry.noSelector = provided.key + ":Can not find selector, please check your configuration!";
         entry.noRule = provided.key + ":Rule not found!";
-        const std::string name = "plugin '" + provided.key + "'";
-        auto config = prepare(WEIR_SCOPE_CONFIG, "", plugin ? &plugin->config : nullptr, name + ", config",
-                              plugin ? plugin->origin : data::Origin{});
-        if (!config.ok()) return std::move(config).error();
-        entry.config = *config;
+        if (auto config = prepareConfig(plugin); !config.ok()) return std::move(config).error();
+        entry.config = owner_->config->get();
         if (entry.matches) {
-            if (auto compiled = compile(data, name); !compiled.ok()) return std::move(compiled).error();
+            if (auto compiled = compileAll(); !compiled.ok()) return std::move(compiled).error();
             entry.matcher = owner_->matcher.get();
         }
         entry.owner = owner_;
@@ -113,19 +116,11 @@ public:
     }
 
 private:
-    // A null pointer: nothing wanted. The error says where and what.
-    base::Result<void*> prepare(weir_scope scope, const std::string& id, const base::Value* value,
-                                const std::string& what, const data::Origin& origin) {
+    using Handle = base::Result<std::shared_ptr<PreparedHandle>>;
+
+    // A null pointer: the default is wanted. The error says where and what.
+    Handle prepare(weir_scope scope, const base::Value* value, const std::string& what, const data::Origin& origin) {
         if (value && value->isNull()) value = nullptr;
-        const std::string name = std::to_string(scope) + "/" + id;
-        std::string text = value ? base::toJson(*value) : std::string();
-        if (previous_) {
-            const auto before = previous_->handles.find(name);
-            if (before != previous_->handles.end() && before->second.text == text) {
-                owner_->handles.insert(*before);
-                return before->second.handle->get();
-            }
-        }
         const std::shared_ptr<PluginInstance>& instance = owner_->instance;
         weir_error error;
         void* handle = nullptr;
@@ -138,89 +133,234 @@ private:
             return base::Error{base::ErrorCode::InvalidConfig, place(error.path),
                                what + ": " + (error.text.empty() ? "refused without a reason" : error.message())};
         }
-        owner_->handles[name] = {std::move(text), std::make_shared<PreparedHandle>(instance, scope, handle)};
         for (const std::string& key : error.unknownKeys)
             warnings_.push_back(place(key) + ": " + what + ": the key '" + key + "' means nothing here");
-        return handle;
+        return std::make_shared<PreparedHandle>(instance, scope, handle);
     }
 
-    base::Result<void> compile(const data::DataSet& data, const std::string& name) {
-        const std::string& key = owner_->instance->provided().key;
-        void* defaultRule = nullptr;
-        std::vector<match::SelectorSpec> selectors;
-        for (const data::SelectorData& selector : data.selectorsOf(key)) {
-            const std::string what = name + ", selector '" + selector.name + "'";
-            match::SelectorSpec spec;
-            spec.id = selector.id;
-            spec.name = selector.name;
-            spec.enabled = selector.enabled;
-            spec.sort = selector.sort;
-            spec.matchMode = selector.matchMode;
-            spec.type = selector.type;
-            spec.continued = selector.continued;
-            if (auto good = conditions(selector.conditions, what, selector.origin, spec.conditions); !good.ok())
-                return good;
-            auto handle = prepare(WEIR_SCOPE_SELECTOR, selector.id, &selector.handle, what + ", handle",
-                                  selector.origin);
-            if (!handle.ok()) return std::move(handle).error();
-            spec.handle = *handle;
-            if (!selector.continued) {
-                if (!defaultRule) {
-                    auto made = prepare(WEIR_SCOPE_RULE, "", nullptr, what + ", default rule", selector.origin);
-                    if (!made.ok()) return std::move(made).error();
-                    defaultRule = *made;
-                }
-                spec.defaultRule = defaultRule;
-            }
-            for (const data::RuleData& rule : data.rulesOf(key, selector.id)) {
-                const std::string whatRule = what + ", rule '" + rule.name + "'";
-                match::RuleSpec ruleSpec;
-                ruleSpec.id = rule.id;
-                ruleSpec.name = rule.name;
-                ruleSpec.enabled = rule.enabled;
-                ruleSpec.sort = rule.sort;
-                ruleSpec.matchMode = rule.matchMode;
-                if (auto good = conditions(rule.conditions, whatRule, rule.origin, ruleSpec.conditions); !good.ok())
-                    return good;
-                auto ruleHandle = prepare(WEIR_SCOPE_RULE, selector.id + "/" + rule.id, &rule.handle,
-                                          whatRule + ", handle", rule.origin);
-                if (!ruleHandle.ok()) return std::move(ruleHandle).error();
-                ruleSpec.handle = *ruleHandle;
-                spec.rules.push_back(std::move(ruleSpec));
-            }
-            selectors.push_back(std::move(spec));
+    base::Result<void> prepareConfig(const data::PluginData* plugin) {
+        owner_->configText = plugin ? base::toJson(plugin->config) : std::string();
+        if (before_ && before_->configText == owner_->configText) {
+            owner_->config = before_->config;
+            return {};
         }
-        auto matcher = match::PluginMatcher::compile(std::move(selectors));
-        if (!matcher.ok()) return std::move(matcher).error();
-        owner_->matcher = std::move(matcher).value();
+        auto config = prepare(WEIR_SCOPE_CONFIG, plugin ? &plugin->config : nullptr, "plugin '" + key_ + "', config",
+                              plugin ? plugin->origin : data::Origin{});
+        if (!config.ok()) return std::move(config).error();
+        owner_->config = std::move(config).value();
         return {};
     }
 
-    // Each is compiled here once for its own sake, so that a mistake has the condition's line.
-    static base::Result<void> conditions(const std::vector<data::ConditionData>& from, const std::string& what,
-                                         const data::Origin& origin, std::vector<match::ConditionSpec>& to) {
-        for (const data::ConditionData& condition : from) {
-            to.push_back({condition.paramType, condition.operatorName, condition.paramName, condition.paramValue});
-            if (auto compiled = match::Condition::compile(to.back()); !compiled.ok()) {
-                base::Error error = std::move(compiled).error();
-                error.origin = placeOf(origin, condition.mark);
-                error.message = what + ": " + error.message;
-                return error;
-            }
+    // The handle of a record: the one that was made of the same text before, if there is one.
+    template <class Record, class Block>
+    Handle handleFor(weir_scope scope, const Record& record, const Pair<Block>& pair, const std::string& what) {
+        if (pair.before && base::toJson((*pair.before)->record->handle) == base::toJson(record.handle))
+            return (*pair.before)->handle;
+        return prepare(scope, &record.handle, what + ", handle", record.origin);
+    }
+
+    base::Result<void> compileAll() {
+        const std::span<const data::Shared<data::SelectorData>> now = input_.data->selectorsOf(key_);
+        std::span<const data::Shared<data::SelectorData>> before;
+        if (before_) {
+            before = beforeData_->selectorsOf(key_);
+            owner_->defaultRule = before_->defaultRule;
+            if (sameProviders_) noteChanges(before, now);
         }
+        static const std::vector<std::shared_ptr<const SelectorBlock>> kNone;
+        const auto pairs = pairUp(before, before_ ? before_->selectors : kNone, now);
+        if (sameProviders_ && nothingChanged_) {
+            owner_->selectors = before_->selectors;
+            owner_->matcher = before_->matcher;
+            return {};
+        }
+        std::vector<match::PluginMatcher::Entry> entries;
+        entries.reserve(now.size());
+        owner_->selectors.reserve(now.size());
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            auto block = selectorBlock(now[i], pairs[i]);
+            if (!block.ok()) return std::move(block).error();
+            entries.push_back({(*block)->compiled, (*block)->set});
+            owner_->selectors.push_back(std::move(block).value());
+        }
+        owner_->matcher = match::PluginMatcher::build(std::move(entries), input_.order);
         return {};
     }
 
+    // Which selectors have other rules than before; what no longer waits.
+    void noteChanges(std::span<const data::Shared<data::SelectorData>> before,
+                     std::span<const data::Shared<data::SelectorData>> now) {
+        owner_->waitingSelectors = before_->waitingSelectors;
+        owner_->waitingRules = before_->waitingRules;
+        nothingChanged_ = true;
+        const auto rulesBefore = beforeData_->rulesOf(key_);
+        const auto rulesNow = input_.data->rulesOf(key_);
+        const auto ruleChanged = [&](const data::RuleData& rule) {
+            nothingChanged_ = false;
+            changedRules_.insert(rule.selectorId);
+            owner_->waitingRules.erase({key_, rule.id});
+        };
+        compareLists(
+            rulesBefore, rulesNow, [](std::size_t, std::size_t) {},
+            [&](std::size_t i) { ruleChanged(*rulesNow[i]); }, [&](std::size_t j) { ruleChanged(*rulesBefore[j]); });
+        compareLists(
+            before, now, [](std::size_t, std::size_t) {}, [&](std::size_t) { nothingChanged_ = false; },
+            [&](std::size_t j) {
+                nothingChanged_ = false;
+                owner_->waitingSelectors.erase({key_, before[j]->id});
+            });
+    }
+
+    base::Result<std::shared_ptr<const SelectorBlock>> selectorBlock(const data::Shared<data::SelectorData>& record,
+                                                                     const Pair<SelectorBlock>& pair) {
+        const data::SelectorData& selector = record;
+        const bool sameRules = pair.before && sameProviders_ && !changedRules_.contains(selector.id);
+        if (pair.same && sameRules) return *pair.before;
+        auto block = std::make_shared<SelectorBlock>();
+        block->record = record.pointer();
+        const std::string what = "plugin '" + key_ + "', selector '" + selector.name + "'";
+        if (pair.same && sameProviders_) {
+            block->handle = (*pair.before)->handle;
+            block->compiled = (*pair.before)->compiled;
+        } else if (auto done = compileSelector(*block, pair, what); !done.ok()) {
+            return std::move(done).error();
+        }
+        if (sameRules) {
+            block->rules = (*pair.before)->rules;
+            block->set = (*pair.before)->set;
+        } else if (auto done = compileRules(*block, pair, what); !done.ok()) {
+            return std::move(done).error();
+        }
+        return std::shared_ptr<const SelectorBlock>(std::move(block));
+    }
+
+    base::Result<void> compileSelector(SelectorBlock& block, const Pair<SelectorBlock>& pair, const std::string& what) {
+        const data::SelectorData& selector = *block.record;
+        auto handle = handleFor(WEIR_SCOPE_SELECTOR, selector, pair, what);
+        if (!handle.ok()) return std::move(handle).error();
+        block.handle = std::move(handle).value();
+        match::SelectorSpec spec;
+        fill(spec, selector, block.handle);
+        spec.logged = selector.logged;
+        spec.type = selector.type;
+        spec.continued = selector.continued;
+        if (!selector.continued) {
+            if (!owner_->defaultRule) {
+                auto made = prepare(WEIR_SCOPE_RULE, nullptr, what + ", default rule", selector.origin);
+                if (!made.ok()) return std::move(made).error();
+                owner_->defaultRule = std::move(made).value();
+            }
+            spec.defaultRule = handleOf(owner_->defaultRule);
+        }
+        auto compiled = match::compile(std::move(spec), input_.providers);
+        if (!compiled.ok()) return refused(compiled.error(), selector, what);
+        block.compiled = std::move(compiled).value();
+        note(*block.compiled, selector, what, owner_->waitingSelectors);
+        return {};
+    }
+
+    base::Result<void> compileRules(SelectorBlock& block, const Pair<SelectorBlock>& pair, const std::string& what) {
+        const std::string& id = block.record->id;
+        const std::span<const data::Shared<data::RuleData>> now = input_.data->rulesOf(key_, id);
+        std::span<const data::Shared<data::RuleData>> before;
+        if (pair.before) before = beforeData_->rulesOf(key_, id);
+        static const std::vector<std::shared_ptr<const RuleBlock>> kNone;
+        const auto pairs = pairUp(before, pair.before ? (*pair.before)->rules : kNone, now);
+        std::vector<std::shared_ptr<const match::CompiledRule>> compiled;
+        compiled.reserve(now.size());
+        block.rules.reserve(now.size());
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            if (pairs[i].same && sameProviders_) {
+                block.rules.push_back(*pairs[i].before);
+            } else {
+                auto made = compileRule(now[i], pairs[i], what + ", rule '" + now[i]->name + "'");
+                if (!made.ok()) return std::move(made).error();
+                block.rules.push_back(std::move(made).value());
+            }
+            compiled.push_back(block.rules.back()->compiled);
+        }
+        block.set = match::RuleSet::build(std::move(compiled), input_.order);
+        return {};
+    }
+
+    base::Result<std::shared_ptr<const RuleBlock>> compileRule(const data::Shared<data::RuleData>& record,
+                                                               const Pair<RuleBlock>& pair, const std::string& what) {
+        auto block = std::make_shared<RuleBlock>();
+        block->record = record.pointer();
+        auto handle = handleFor(WEIR_SCOPE_RULE, *record, pair, what);
+        if (!handle.ok()) return std::move(handle).error();
+        block->handle = std::move(handle).value();
+        match::RuleSpec spec;
+        fill(spec, *record, block->handle);
+        spec.logged = record->loged;
+        auto compiled = match::compile(std::move(spec), input_.providers);
+        if (!compiled.ok()) return refused(compiled.error(), *record, what);
+        block->compiled = std::move(compiled).value();
+        note(*block->compiled, *record, what, owner_->waitingRules);
+        return std::shared_ptr<const RuleBlock>(std::move(block));
+    }
+
+    template <class Spec, class Record>
+    static void fill(Spec& spec, const Record& record, const std::shared_ptr<PreparedHandle>& handle) {
+        spec.id = record.id;
+        spec.name = record.name;
+        spec.enabled = record.enabled;
+        spec.sort = record.sort;
+        spec.matchMode = record.matchMode;
+        spec.handle = handleOf(handle);
+        for (const data::ConditionData& condition : record.conditions) {
+            spec.conditions.push_back(
+                {condition.paramType, condition.operatorName, condition.paramName, condition.paramValue});
+        }
+    }
+
+    template <class Record>
+    static base::Error refused(const match::CompileError& error, const Record& record, const std::string& what) {
+        const bool condition = error.condition < record.conditions.size();
+        return {error.code, placeOf(record.origin, condition ? record.conditions[error.condition].mark : base::Mark{}),
+                what + ": " + error.message};
+    }
+
+    template <class Record>
+    void note(const match::CompiledEntry& compiled, const Record& record, const std::string& what,
+              manage::WaitingEntries::Reasons& waiting) {
+        const std::string place = placeOf(record.origin, {}) + ": " + what + ": ";
+        for (const std::string& remark : compiled.remarks) warnings_.push_back(place + remark);
+        if (compiled.waiting.empty()) return;
+        warnings_.push_back(place + compiled.waiting + "; it waits and matches nothing until then");
+        waiting[{key_, record.id}] = compiled.waiting;
+    }
+
+    const std::string key_;
     std::shared_ptr<EntryOwner> owner_;
-    const EntryOwner* previous_;
+    const ChainInput& input_;
     std::vector<std::string>& warnings_;
+    const EntryOwner* before_ = nullptr;         // of the plugin in the chain before; null: nothing is to be shared
+    const data::DataSet* beforeData_ = nullptr;  // what it was built of
+    bool sameProviders_ = false;
+    bool nothingChanged_ = false;         // in selectors and rules
+    std::set<std::string> changedRules_;  // selectors by id
 };
 
 }  // namespace
 
-base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInstance>>& plugins,
-                                    const data::DataSet& data, std::uint64_t version, const BuiltChain* previous) {
+namespace {
+
+base::Result<std::shared_ptr<const chain::MetadataIndex>> metadataOf(const ChainInput& input,
+                                                                     const BuiltChain* previous) {
+    const auto same = [](const auto& a, const auto& b) { return a.pointer() == b.pointer(); };
+    if (previous && previous->snapshot && previous->input.order == input.order &&
+        std::ranges::equal(previous->input.data->metadata, input.data->metadata, same)) {
+        return previous->snapshot->metadata;
+    }
+    return chain::MetadataIndex::build(*input.data, input.order);
+}
+
+}  // namespace
+
+base::Result<BuiltChain> buildChain(ChainInput input, std::uint64_t version, const BuiltChain* previous) {
     BuiltChain built;
+    const data::DataSet& data = *input.data;
     struct Place {
         int sort;
         int order;
@@ -228,22 +368,21 @@ base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInst
     };
     std::vector<Place> places;
     std::set<std::string, std::less<>> provided;
-    for (const std::shared_ptr<PluginInstance>& instance : plugins) {
+    auto waiting = std::make_shared<manage::WaitingEntries>();
+    for (const std::shared_ptr<PluginInstance>& instance : input.plugins) {
         const module::Provided& what = instance->provided();
         provided.insert(what.key);
         const data::PluginData* plugin = data.plugin(what.key);
         const bool wanted = plugin ? plugin->enabled : what.matching == module::Matching::None;
         // Data of a plugin that is off is checked all the same: switching it on must not fail.
         if (!plugin && !wanted) continue;
-        const EntryOwner* before = nullptr;
-        if (previous) {
-            const auto found = previous->owners.find(what.key);
-            if (found != previous->owners.end()) before = found->second.get();
-        }
-        EntryBuilder builder(instance, before, built.warnings);
-        auto entry = builder.build(plugin, data);
+        EntryBuilder builder(instance, input, previous, built.warnings);
+        auto entry = builder.build(plugin);
         if (!entry.ok()) return std::move(entry).error();
-        built.owners[what.key] = builder.owner();
+        const std::shared_ptr<EntryOwner> owner = builder.owner();
+        waiting->selectors.insert(owner->waitingSelectors.begin(), owner->waitingSelectors.end());
+        waiting->rules.insert(owner->waitingRules.begin(), owner->waitingRules.end());
+        built.owners[what.key] = owner;
         const int sort = plugin && plugin->sort ? *plugin->sort : what.order;
         if (wanted) places.push_back({sort, what.order, std::move(*entry)});
     }
@@ -255,10 +394,15 @@ base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInst
             built.warnings.push_back(placeOf(plugin.origin, {}) + ": plugin '" + plugin.name +
                                      "' is provided by no module; its data waits");
     }
+    auto metadata = metadataOf(input, previous);
+    if (!metadata.ok()) return std::move(metadata).error();
     auto snapshot = std::make_shared<chain::Snapshot>();
     snapshot->version = version;
+    snapshot->metadata = std::move(metadata).value();
     for (Place& place : places) snapshot->chain.push_back(std::move(place.entry));
     built.snapshot = std::move(snapshot);
+    built.waiting = std::move(waiting);
+    built.input = std::move(input);
     return built;
 }
 

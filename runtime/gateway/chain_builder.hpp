@@ -9,25 +9,38 @@
 #include "chain/snapshot.hpp"
 #include "data/data_set.hpp"
 #include "gateway/plugin_instance.hpp"
+#include "manage/data_control.hpp"
+#include "match/plugin_matcher.hpp"
 
 namespace weir::gateway {
 
 // What one chain entry owns: plugin, handles and matcher.
 struct EntryOwner;
 
-// What a build made besides the snapshot.
+// What a chain is made of.
+struct ChainInput {
+    std::vector<std::shared_ptr<PluginInstance>> plugins;
+    match::Providers providers;  // of parameter types, operators and strategies
+    std::shared_ptr<const data::DataSet> data;
+    match::Order order = match::Order::Best;  // weir.compat.match
+};
+
+// What a build made besides the snapshot; kept for the next one to share from.
 struct BuiltChain {
     std::shared_ptr<const chain::Snapshot> snapshot;
-    std::vector<std::string> warnings;  // keys that a handle does not know, data that waits for a module
-    std::map<std::string, std::shared_ptr<EntryOwner>> owners;  // by plugin key, for the next build to share from
+    std::vector<std::string> warnings;  // what a handle does not know, data that waits for a module
+    std::shared_ptr<const manage::WaitingEntries> waiting;
+    ChainInput input;
+    std::map<std::string, std::shared_ptr<EntryOwner>> owners;  // by plugin key
 };
 
 // The chain of these plugins with this data: handles parsed by their plugins, conditions compiled, sorted. The first
-// thing that is wrong is the error; its origin is file:line:column of the value where the data came from a file.
-// A handle whose text and plugin are those of `previous` is taken from there, and with it what it owns: a balancer goes
-// on where it was when another selector changes. Control thread; runs the plugins' prepare functions.
-base::Result<BuiltChain> buildChain(const std::vector<std::shared_ptr<PluginInstance>>& plugins,
-                                    const data::DataSet& data, std::uint64_t version,
-                                    const BuiltChain* previous = nullptr);
+// thing that is wrong is the error; its origin is file:line:column of the value where the data came from a file. A
+// condition with an operator or parameter type, or a record with a match mode, that nobody provides, waits.
+//
+// What was made of a record that is still the same is taken from `previous`, so that a change of one among a hundred
+// thousand costs little; a handle also when only its text and its plugin are the same: a balancer goes on where it was.
+// Control thread; runs the plugins' prepare functions.
+base::Result<BuiltChain> buildChain(ChainInput input, std::uint64_t version, const BuiltChain* previous = nullptr);
 
 }  // namespace weir::gateway

@@ -68,9 +68,7 @@ void ClientConnection::sendRequest() {
     chain::Exchange& exchange = *exchange_;
     const http::RequestHead& request = exchange.request;
     http::UpstreamTarget target;
-    target.path = exchange.slot(WEIR_SLOT_REWRITE_URI);
-    if (!target.path.data()) target.path = exchange.slot(WEIR_SLOT_REAL_URL);
-    if (!target.path.data()) target.path = request.path;
+    target.path = exchange.upstreamPath();
     target.query = request.query;
     target.host = exchange.preserveHost && !request.host.empty() ? request.host : std::string_view(call_->server().url);
 

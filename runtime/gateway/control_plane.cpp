@@ -69,6 +69,7 @@ ControlPlane::~ControlPlane() {
     coreHandlers_.clear();
     current_ = {};
     extensions_.reset();
+    coreMatching_.clear();
     core_.clear();
     services_.balancers = {};  // the last of the modules go before the host table that they may call
 }
@@ -76,6 +77,7 @@ ControlPlane::~ControlPlane() {
 base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Configuration& configuration) {
     std::unique_ptr<ControlPlane> plane(new ControlPlane);
     plane->warnings_ = configuration.warnings;
+    if (configuration.settings.compat.match == config::MatchChoice::First) plane->order_ = match::Order::First;
     if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
     if (auto data = plane->loadData(configuration); !data.ok()) return std::move(data).error();
     plane->refreshModules();
@@ -86,23 +88,24 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Co
 // The files, then what calls had changed before the last stop. What the plugins no longer take of that is not a reason
 // not to start: the files alone are taken then.
 base::Result<void> ControlPlane::loadData(const data::Configuration& configuration) {
-    data::DataStore files;
-    files.reload(configuration.data);
-    auto built = build({}, files.data());
+    auto files = std::make_shared<data::DataStore>();
+    files->reload(configuration.data);
+    auto built = build({}, files);
     if (!built.ok()) return std::move(built).error();
     snapshotFile_ = configuration.settings.data.snapshot;
-    data::DataStore store = files;
+    auto store = files;
     if (!snapshotFile_.empty()) {
         auto saved = data::loadSnapshot(snapshotFile_, warnings_);
         if (!saved.ok()) return std::move(saved).error();
-        store.restore(std::move(saved).value());
-        auto restored = build({}, store.data());
+        store = std::make_shared<data::DataStore>(*files);
+        store->restore(std::move(saved).value());
+        auto restored = build({}, store);
         if (restored.ok()) {
             built = std::move(restored);
         } else {
             warnings_.push_back(snapshotFile_.string() + ": what calls had changed is left out: " +
                                 restored.error().text());
-            store = std::move(files);
+            store = files;
         }
     }
     show(std::move(store));
@@ -146,7 +149,8 @@ base::Result<void> ControlPlane::loadSelected(const module::ModuleCatalog& catal
     };
     // Balancers first: the plugins' data refers to them.
     for (const std::string_view interface :
-         {module::kLoadBalancerInterface, module::kPluginInterface, module::kPluginDataHandlerInterface}) {
+         {module::kLoadBalancerInterface, module::kParameterDataInterface, module::kPredicateJudgeInterface,
+          module::kMatchStrategyInterface, module::kPluginInterface, module::kPluginDataHandlerInterface}) {
         for (const module::ModuleCatalog::Entry& entry : catalog.entries()) {
             if (entry.state != module::ModuleCatalog::State::Selected) continue;
             if (entry.provided->interface != interface) continue;
@@ -172,6 +176,10 @@ base::Result<void> ControlPlane::take(const module::Provided& provided,
         auto instance = PluginInstance::create(module, provided, host_);
         if (!instance.ok()) return std::move(instance).error();
         core_.push_back(std::move(instance).value());
+    } else if (MatchPart::isInterface(provided.interface)) {
+        auto part = MatchPart::create(module, provided, host_);
+        if (!part.ok()) return std::move(part).error();
+        coreMatching_.push_back(std::move(part).value());
     } else {
         auto handler = DataHandler::create(module, provided.key, host_);
         if (!handler.ok()) return std::move(handler).error();
@@ -180,16 +188,21 @@ base::Result<void> ControlPlane::take(const module::Provided& provided,
     return {};
 }
 
-base::Result<BuiltChain> ControlPlane::build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
-                                             const data::DataSet& data) const {
-    std::vector<std::shared_ptr<PluginInstance>> plugins;
+base::Result<BuiltChain> ControlPlane::build(const ExtModules::Parts& extensions,
+                                             const std::shared_ptr<const data::DataStore>& store) const {
+    ChainInput input;
     for (const std::shared_ptr<PluginInstance>& core : core_) {
         const auto sameKey = [&](const auto& each) { return each->provided().key == core->provided().key; };
-        if (std::none_of(extensions.begin(), extensions.end(), sameKey)) plugins.push_back(core);  // extPlugin.replace
+        const bool replaced = std::any_of(extensions.plugins.begin(), extensions.plugins.end(), sameKey);
+        if (!replaced) input.plugins.push_back(core);
     }
-    plugins.insert(plugins.end(), extensions.begin(), extensions.end());
+    input.plugins.insert(input.plugins.end(), extensions.plugins.begin(), extensions.plugins.end());
+    for (const MatchPart& part : coreMatching_) part.addTo(input.providers);
+    for (const MatchPart& part : extensions.matching) part.addTo(input.providers);
+    input.data = {store, &store->data()};
+    input.order = order_;
     const std::uint64_t version = current_.snapshot ? current_.snapshot->version + 1 : 1;
-    return buildChain(plugins, data, version, &current_);
+    return buildChain(std::move(input), version, &current_);
 }
 
 void ControlPlane::use(BuiltChain built) {
@@ -198,6 +211,10 @@ void ControlPlane::use(BuiltChain built) {
     built.warnings.clear();
     // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
     const BuiltChain before = std::exchange(current_, std::move(built));
+    {
+        const std::lock_guard lock(shownMutex_);
+        waiting_ = current_.waiting;
+    }
     extensions_->setSnapshot(current_.snapshot->version);
     if (publish_) publish_(current_.snapshot);
 }
@@ -220,8 +237,8 @@ std::vector<std::string> ControlPlane::balancerNames() const {
 
 // Builds the chain to find out whether it can be built, and keeps what it built.
 ExtModules::Try ControlPlane::accepting(std::optional<BuiltChain>& accepted) const {
-    return [this, &accepted](const std::vector<std::shared_ptr<PluginInstance>>& extensions) -> base::Result<void> {
-        auto built = build(extensions, store_->data());
+    return [this, &accepted](const ExtModules::Parts& extensions) -> base::Result<void> {
+        auto built = build(extensions, store_);
         if (!built.ok()) return std::move(built).error();
         accepted = std::move(built).value();
         return {};
@@ -231,7 +248,7 @@ ExtModules::Try ControlPlane::accepting(std::optional<BuiltChain>& accepted) con
 // `accepted`: the chain of the extensions as they are now, if one was built.
 void ControlPlane::useExtensions(std::optional<BuiltChain> accepted) {
     auto built = accepted ? base::Result<BuiltChain>(std::move(*accepted))
-                          : build(extensions_->plugins(), store_->data());
+                          : build(extensions_->parts(), store_);
     refreshModules();  // first: who sees a plugin at work must find it in the list
     if (built.ok()) use(std::move(built).value());
     else base::logError("extPlugin: the chain can not be built: " + built.error().text());  // each was accepted
@@ -276,9 +293,9 @@ void ControlPlane::tellHandlers() {
 }
 
 base::Result<void> ControlPlane::change(const Edit& edit) {
-    data::DataStore edited = *store_;
-    if (auto done = edit(edited); !done.ok()) return done;
-    auto built = build(extensions_->plugins(), edited.data());
+    auto edited = std::make_shared<data::DataStore>(*store_);
+    if (auto done = edit(*edited); !done.ok()) return done;
+    auto built = build(extensions_->parts(), edited);
     if (!built.ok()) return std::move(built).error();
     const std::shared_ptr<const data::DataStore> before = store_;
     show(std::move(edited));
@@ -291,15 +308,19 @@ base::Result<void> ControlPlane::change(const Edit& edit) {
     return {};
 }
 
-void ControlPlane::show(data::DataStore store) {
-    auto shown = std::make_shared<const data::DataStore>(std::move(store));
+void ControlPlane::show(std::shared_ptr<const data::DataStore> store) {
     const std::lock_guard lock(shownMutex_);
-    store_ = std::move(shown);
+    store_.swap(store);  // the one before is freed by who leaves, not under the lock
 }
 
 std::shared_ptr<const data::DataStore> ControlPlane::store() const {
     const std::lock_guard lock(shownMutex_);
     return store_;
+}
+
+std::shared_ptr<const manage::WaitingEntries> ControlPlane::waiting() const {
+    const std::lock_guard lock(shownMutex_);
+    return waiting_;
 }
 
 void ControlPlane::refreshModules() {

@@ -72,6 +72,7 @@ public:
     // What happened to a module, oldest first.
     std::vector<manage::ModuleEvent> history(const std::string& id) const;
     std::shared_ptr<const data::DataStore> store() const;
+    std::shared_ptr<const manage::WaitingEntries> waiting() const;
 
 private:
     ControlPlane() : host_(services_) {}
@@ -79,14 +80,14 @@ private:
     base::Result<void> loadData(const data::Configuration& configuration);
     base::Result<void> loadSelected(const module::ModuleCatalog& catalog);
     base::Result<void> take(const module::Provided& provided, const std::shared_ptr<module::LoadedModule>& module);
-    base::Result<BuiltChain> build(const std::vector<std::shared_ptr<PluginInstance>>& extensions,
-                                   const data::DataSet& data) const;
+    base::Result<BuiltChain> build(const ExtModules::Parts& extensions,
+                                   const std::shared_ptr<const data::DataStore>& store) const;
     void use(BuiltChain built);
     void tellHandlers();
     ExtModules::Try accepting(std::optional<BuiltChain>& accepted) const;
     std::vector<std::string> balancerNames() const;
     void useExtensions(std::optional<BuiltChain> accepted);
-    void show(data::DataStore store);
+    void show(std::shared_ptr<const data::DataStore> store);
 
     std::filesystem::path snapshotFile_;  // empty: none
     std::vector<std::string> warnings_;
@@ -96,6 +97,8 @@ private:
     chain::HostTable host_;
     std::vector<std::shared_ptr<PluginInstance>> core_;
     std::vector<std::shared_ptr<DataHandler>> coreHandlers_;
+    std::vector<MatchPart> coreMatching_;
+    match::Order order_ = match::Order::Best;
     std::vector<manage::ModuleStatus> coreModules_;
     std::unique_ptr<module::LoadLedger> ledger_;
     std::unique_ptr<ExtModules> extensions_;
@@ -107,6 +110,7 @@ private:
     std::vector<ExtModules::Draining> draining_;
     std::map<std::string, std::deque<manage::ModuleEvent>> history_;
     std::shared_ptr<const data::DataStore> store_;
+    std::shared_ptr<const manage::WaitingEntries> waiting_;
 };
 
 }  // namespace weir::gateway

@@ -1,6 +1,9 @@
 #include "gateway/data_handler.hpp"
 
+#include <functional>
 #include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/value.hpp"
@@ -11,27 +14,33 @@ namespace weir::gateway {
 
 namespace {
 
+// A record of any kind, and its own list's order.
 struct Record {
     weir_data_kind kind;
-    base::Value value;
-    std::string text;
+    const void* identity;  // the same for as long as the record is
+    const std::string* id;
+    std::function<base::Value()> value;
 };
 
-// The records of one plugin by what they are known by, in the order they are told.
-using Records = std::vector<std::pair<std::string, Record>>;
-
-Records recordsOf(const std::string& key, const data::DataSet& data) {
-    Records records;
-    const auto add = [&records](weir_data_kind kind, const std::string& id, base::Value value) {
-        std::string text = base::toJson(value);
-        records.push_back({std::to_string(kind) + "/" + id, {kind, std::move(value), std::move(text)}});
+// The records of one plugin in the order they are told.
+std::vector<Record> recordsOf(const std::string& key, const data::DataSet& data) {
+    std::vector<Record> records;
+    const auto add = [&records](weir_data_kind kind, const auto& shared, const std::string& id) {
+        records.push_back({kind, shared.pointer().get(), &id, [&shared] { return data::toValue(*shared); }});
     };
-    if (const data::PluginData* plugin = data.plugin(key)) add(WEIR_DATA_PLUGIN, plugin->name, data::toValue(*plugin));
-    for (const data::SelectorData& selector : data.selectorsOf(key))
-        add(WEIR_DATA_SELECTOR, selector.id, data::toValue(selector));
-    for (const data::RuleData& rule : data.rules)
-        if (rule.pluginName == key) add(WEIR_DATA_RULE, rule.id, data::toValue(rule));
+    for (const auto& plugin : data.plugins)
+        if (plugin->name == key) add(WEIR_DATA_PLUGIN, plugin, plugin->name);
+    for (const auto& selector : data.selectorsOf(key)) add(WEIR_DATA_SELECTOR, selector, selector->id);
+    for (const auto& rule : data.rulesOf(key)) add(WEIR_DATA_RULE, rule, rule->id);
     return records;
+}
+
+using ByKey = std::map<std::pair<weir_data_kind, std::string_view>, const Record*>;
+
+ByKey byKey(const std::vector<Record>& records) {
+    ByKey found;
+    for (const Record& record : records) found.emplace(std::pair(record.kind, std::string_view(*record.id)), &record);
+    return found;
 }
 
 const weir_value* raw(const base::Value& value) { return reinterpret_cast<const weir_value*>(&value); }
@@ -59,21 +68,28 @@ DataHandler::~DataHandler() {
 }
 
 void DataHandler::replay(const data::DataSet& data) {
-    for (const auto& [name, record] : recordsOf(key_, data)) table_->upserted(handler_, record.kind, raw(record.value));
+    for (const Record& record : recordsOf(key_, data)) {
+        const base::Value value = record.value();
+        table_->upserted(handler_, record.kind, raw(value));
+    }
 }
 
 void DataHandler::change(const data::DataSet& before, const data::DataSet& after) {
-    const Records old = recordsOf(key_, before);
-    const Records now = recordsOf(key_, after);
-    const std::map<std::string, Record> oldByName(old.begin(), old.end());
-    const std::map<std::string, Record> nowByName(now.begin(), now.end());
-    for (auto record = old.rbegin(); record != old.rend(); ++record)
-        if (!nowByName.contains(record->first))
-            table_->removed(handler_, record->second.kind, raw(record->second.value));
-    for (const auto& [name, record] : now) {
-        const auto was = oldByName.find(name);
-        if (was == oldByName.end() || was->second.text != record.text)
-            table_->upserted(handler_, record.kind, raw(record.value));
+    const std::vector<Record> old = recordsOf(key_, before);
+    const std::vector<Record> now = recordsOf(key_, after);
+    const ByKey oldByKey = byKey(old);
+    const ByKey nowByKey = byKey(now);
+    for (auto record = old.rbegin(); record != old.rend(); ++record) {
+        if (nowByKey.contains({record->kind, *record->id})) continue;
+        const base::Value value = record->value();
+        table_->removed(handler_, record->kind, raw(value));
+    }
+    for (const Record& record : now) {
+        const auto was = oldByKey.find({record.kind, *record.id});
+        if (was != oldByKey.end() && was->second->identity == record.identity) continue;
+        const base::Value value = record.value();
+        if (was != oldByKey.end() && base::toJson(was->second->value()) == base::toJson(value)) continue;
+        table_->upserted(handler_, record.kind, raw(value));
     }
 }
 

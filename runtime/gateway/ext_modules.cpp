@@ -85,8 +85,9 @@ std::optional<Refusal> ExtModules::admit(const fs::path& file, const module::Man
         const std::string field = "provides[" + std::to_string(i) + "]";
         const std::string what = provided.interface + " '" + provided.key + "'";
         if (provided.interface != module::kPluginInterface &&
-            provided.interface != module::kPluginDataHandlerInterface) {
-            return Refusal{RefusalCode::Unsupported, field, what, "Plugin or PluginDataHandler",
+            provided.interface != module::kPluginDataHandlerInterface && !MatchPart::isInterface(provided.interface)) {
+            return Refusal{RefusalCode::Unsupported, field, what,
+                           "Plugin, PluginDataHandler, ParameterData, PredicateJudge or MatchStrategy",
                            "only these can be added to a running gateway"};
         }
         const auto core = reserved_.find({provided.interface, provided.key});
@@ -176,6 +177,7 @@ ExtModules::Generation ExtModules::generationOf(PreparedModule prepared) {
     made.status.stays = prepared.facts.residentReason;
     made.plugins = std::move(prepared.plugins);
     made.handlers = std::move(prepared.handlers);
+    made.matching = std::move(prepared.matching);
     made.module = prepared.module;
     made.kept = std::move(prepared.kept);
     made.resident = prepared.facts.unload == module::Unload::Resident;
@@ -189,7 +191,7 @@ base::Result<void> ExtModules::put(PreparedModule& prepared, const Try& accept, 
     prepared.kept = made.kept;  // for who has to clean up
     Generations candidate = serving_;
     candidate[file] = made;
-    if (auto good = accept(pluginsOf(candidate)); !good.ok()) return good;
+    if (auto good = accept(partsOf(candidate)); !good.ok()) return good;
     if (const auto before = serving_.find(file); before != serving_.end()) {
         removeFile(std::exchange(previous_[file], {before->second.status.sha256, before->second.kept}).kept);
         drain(file, false);
@@ -200,7 +202,7 @@ base::Result<void> ExtModules::put(PreparedModule& prepared, const Try& accept, 
     generation.status.generation = ++generations_[generation.status.id];
     enter(manage::ModuleState::Active, generation.status);
     if (generation.resident) ++resident_[generation.status.id];
-    plugins_ = pluginsOf(serving_);
+    parts_ = partsOf(serving_);
     note(generation.status, event);
     return {};
 }
@@ -232,7 +234,7 @@ void ExtModules::drain(const fs::path& file, bool forget) {
         }
     }
     serving_.erase(file);
-    plugins_ = pluginsOf(serving_);
+    parts_ = partsOf(serving_);
 }
 
 // ---- Calls ----
@@ -353,11 +355,13 @@ void ExtModules::confirm() {
 
 // ---- What there is ----
 
-std::vector<std::shared_ptr<PluginInstance>> ExtModules::pluginsOf(const Generations& generations) {
-    std::vector<std::shared_ptr<PluginInstance>> plugins;
-    for (const auto& [file, generation] : generations)
-        plugins.insert(plugins.end(), generation.plugins.begin(), generation.plugins.end());
-    return plugins;
+ExtModules::Parts ExtModules::partsOf(const Generations& generations) {
+    Parts parts;
+    for (const auto& [file, generation] : generations) {
+        parts.plugins.insert(parts.plugins.end(), generation.plugins.begin(), generation.plugins.end());
+        parts.matching.insert(parts.matching.end(), generation.matching.begin(), generation.matching.end());
+    }
+    return parts;
 }
 
 std::vector<std::shared_ptr<DataHandler>> ExtModules::handlers() const {

@@ -43,8 +43,13 @@ public:
         std::uint64_t rollbackErrors = 10;   // of a new generation's own, within the time below; 0: never
         std::chrono::milliseconds rollbackWindow{60000};
     };
-    // Whether the chain can be built with these plugins; the error is why not.
-    using Try = std::function<base::Result<void>(const std::vector<std::shared_ptr<PluginInstance>>& plugins)>;
+    // What the generations that serve give to the chain.
+    struct Parts {
+        std::vector<std::shared_ptr<PluginInstance>> plugins;
+        std::vector<MatchPart> matching;
+    };
+    // Whether the chain can be built with these; the error is why not.
+    using Try = std::function<base::Result<void>(const Parts& parts)>;
 
     ExtModules(Limits limits, module::LoadLedger& ledger) : limits_(limits), ledger_(ledger) {}
     ~ExtModules();
@@ -58,12 +63,12 @@ public:
                                          const std::string& sha256, bool rollingBack) const;
     // Whether the file's generation has these bytes already: it serves on, whatever was there meanwhile.
     bool serves(const std::filesystem::path& file, const std::string& sha256);
-    // Takes what was found. A module that `accept` does not take leaves everything as it was. true: plugins() or
-    // handlers() are other lists now.
+    // Takes what was found. A module that `accept` does not take leaves everything as it was. true: parts() or
+    // handlers() are others now.
     bool apply(FoundModules found, const Try& accept);
 
     // ---- calls; the error says what is missing ----
-    // Takes a module out until enable(), whatever its file does. Both answer whether plugins() changed.
+    // Takes a module out until enable(), whatever its file does. Both answer whether parts() changed.
     base::Result<bool> disable(const std::string& id);
     // Its file, to be looked at again.
     base::Result<std::filesystem::path> enable(const std::string& id);
@@ -88,7 +93,7 @@ public:
     void confirm();
 
     // Of the generations that serve now.
-    const std::vector<std::shared_ptr<PluginInstance>>& plugins() const { return plugins_; }
+    const Parts& parts() const { return parts_; }
     std::vector<std::shared_ptr<DataHandler>> handlers() const;
     // Core plugins whose key an extension serves.
     std::set<std::string> replacedKeys() const;
@@ -111,6 +116,7 @@ private:
         manage::ModuleStatus status;
         std::vector<std::shared_ptr<PluginInstance>> plugins;
         std::vector<std::shared_ptr<DataHandler>> handlers;
+        std::vector<MatchPart> matching;
         std::weak_ptr<const module::LoadedModule> module;
         std::filesystem::path kept;
         bool resident = false;  // its code stays mapped when it is over
@@ -125,7 +131,7 @@ private:
     using Generations = std::map<std::filesystem::path, Generation>;
 
     const Generation* serving(const std::string& id) const;
-    static std::vector<std::shared_ptr<PluginInstance>> pluginsOf(const Generations& generations);
+    static Parts partsOf(const Generations& generations);
     static Generation generationOf(PreparedModule prepared);
     void takeGone(const std::filesystem::path& file, bool& changed);
     bool take(PreparedModule prepared, const Try& accept);
@@ -152,7 +158,7 @@ private:
     std::map<std::string, std::deque<manage::ModuleEvent>> history_;
     std::uint64_t snapshot_ = 0;
     std::string alarm_;  // said once while it lasts
-    std::vector<std::shared_ptr<PluginInstance>> plugins_;
+    Parts parts_;
 };
 
 }  // namespace weir::gateway

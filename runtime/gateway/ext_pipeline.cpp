@@ -42,6 +42,10 @@ Result<PreparedModule> create(PreparedModule made, const weir_host& host) {
             auto instance = PluginInstance::create(made.module, provided, host);
             if (!instance.ok()) return refused(instance.error());
             made.plugins.push_back(std::move(instance).value());
+        } else if (MatchPart::isInterface(provided.interface)) {
+            auto part = MatchPart::create(made.module, provided, host);
+            if (!part.ok()) return refused(part.error());
+            made.matching.push_back(std::move(part).value());
         }
     }
     return made;

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "gateway/data_handler.hpp"
+#include "gateway/match_part.hpp"
 #include "gateway/plugin_instance.hpp"
 #include "module/load_ledger.hpp"
 #include "module/loaded_module.hpp"
@@ -40,6 +41,7 @@ struct PreparedModule {
     std::shared_ptr<module::LoadedModule> module;
     std::vector<std::shared_ptr<PluginInstance>> plugins;
     std::vector<std::shared_ptr<DataHandler>> handlers;
+    std::vector<MatchPart> matching;
     std::filesystem::path kept;  // its bytes, for a roll-back
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "config/settings_table.hpp"
+#include "gateway/explainer.hpp"
 
 namespace weir::gateway {
 
@@ -159,6 +160,19 @@ base::Result<void> Gateway::change(const std::function<base::Result<void>(data::
 }
 
 void Gateway::read(const std::function<void(const data::DataStore&)>& look) const { look(*plane_->store()); }
+
+base::Result<base::Value> Gateway::explain(const manage::ExplainRequest& request) {
+    auto snapshot = callOn(control_, [this] { return plane_->snapshot(); });
+    if (!snapshot) return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true};
+    return gateway::explain(request, std::move(*snapshot), settings(), *workers_,
+                            [this](std::shared_ptr<const chain::Snapshot> done) { takeBack(std::move(done)); });
+}
+
+base::Result<base::Value> Gateway::explainUnstarted(const manage::ExplainRequest& request) const {
+    chain::WorkerPool workers(1);
+    return gateway::explain(request, plane_->snapshot(), settings(), workers,
+                            [](std::shared_ptr<const chain::Snapshot>) {});
+}
 
 // ---- The configuration's files: control thread ----
 

@@ -18,13 +18,16 @@
 #include "gateway/ext_loader.hpp"
 #include "gateway/gateway_loop.hpp"
 #include "manage/data_control.hpp"
+#include "manage/explain_control.hpp"
 #include "manage/module_control.hpp"
 
 namespace weir::gateway {
 
 // The running gateway: the control plane on its thread, the loops on theirs. Made, started, stopped and destroyed by
 // one thread, which is the control thread until start().
-class Gateway final : public manage::DataControl, public manage::ModuleControl {
+class Gateway final : public manage::DataControl,
+                      public manage::ModuleControl,
+                      public manage::ExplainControl {
 public:
     // Loads the core modules, prepares the data, builds the first chain; opens no port. Errors are the operator's.
     static base::Result<std::unique_ptr<Gateway>> prepare(data::Configuration configuration);
@@ -56,6 +59,7 @@ public:
     // DataControl: while the state is Up.
     base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) override;
     void read(const std::function<void(const data::DataStore&)>& look) const override;
+    std::shared_ptr<const manage::WaitingEntries> waiting() const override { return plane_->waiting(); }
     // Takes the files' data over, as the watch does when their content changes. Settings wait for a restart.
     void reload();
 
@@ -64,6 +68,10 @@ public:
     std::vector<manage::ModuleEvent> history(const std::string& id) const override { return plane_->history(id); }
     base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes) override;
     base::Result<std::string, module::Refusal> install(std::string bytes) override;
+    // ExplainControl: while the state is Up.
+    base::Result<base::Value> explain(const manage::ExplainRequest& request) override;
+    // Before start(), without extension modules.
+    base::Result<base::Value> explainUnstarted(const manage::ExplainRequest& request) const;
     // A module's code hangs in a thread that can not be ended: end the program without taking it apart.
     bool hasHungLoad() const { return loader_ && loader_->abandoned() > 0; }
 

@@ -20,6 +20,7 @@ int dispatch(const Arguments& arguments) {
     switch (arguments.verb) {
         case Verb::Run: return runCommand(arguments);
         case Verb::Check: return checkCommand(arguments);
+        case Verb::Explain: return explainCommand(arguments);
         case Verb::PluginList: return pluginListCommand(arguments);
         case Verb::PluginCheck: return pluginCheckCommand(arguments);
         case Verb::PluginWhy: return pluginWhyCommand(arguments);

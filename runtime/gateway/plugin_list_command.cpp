@@ -23,12 +23,6 @@ using Line = std::array<std::string, 6>;
 
 const Line kTitles = {"INTERFACE", "KEY", "ORDER", "MODULE", "VERSION", "STATE"};
 
-// What another process sent must not steer the terminal.
-std::string printable(std::string text) {
-    std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
-    return text;
-}
-
 void print(const std::vector<Line>& lines) {
     std::array<std::size_t, std::tuple_size_v<Line>> widths{};
     for (const Line& line : lines) {
@@ -45,7 +39,7 @@ void print(const std::vector<Line>& lines) {
 
 std::string cell(const base::Value& row, const char* name) {
     const base::Value* member = row.find(name);
-    return member && !member->text().empty() ? printable(member->text()) : "-";
+    return member && !member->text().empty() ? forTerminal(member->text()) : "-";
 }
 
 std::string stateOf(const base::Value& row) {

@@ -1,11 +1,23 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "base/result.hpp"
 #include "data/data_store.hpp"
 
 namespace weir::manage {
+
+// Selectors and rules that wait for a module which provides what their conditions name: the reason by plugin and id.
+struct WaitingEntries {
+    using Reasons = std::map<std::pair<std::string, std::string>, std::string>;
+
+    Reasons selectors;
+    Reasons rules;
+};
 
 // How the management port reads and changes the data in force. All members are called by any of its threads, also at
 // one time; the gateway implements it.
@@ -20,6 +32,9 @@ public:
 
     // Shows the store in force; nothing of it may be kept.
     virtual void read(const std::function<void(const data::DataStore&)>& look) const = 0;
+
+    // Of the data in force; never null.
+    virtual std::shared_ptr<const WaitingEntries> waiting() const = 0;
 };
 
 }  // namespace weir::manage

@@ -32,27 +32,33 @@ Value orders(const StatusSource& source) {
     return map;
 }
 
-// A record of a plugin, marked when no module takes it.
-template <class Record>
-Value marked(const Record& record, const std::string& plugin, const std::set<std::string>& waiting) {
-    Value value = data::toValue(record);
-    if (waiting.contains(plugin)) value.set("waiting", Value::scalar("true", false));
-    return value;
-}
+// What no request meets, and why: no module takes the plugin's data, or provides what a condition names.
+struct Waiting {
+    std::set<std::string> plugins;
+    std::shared_ptr<const WaitingEntries> entries;
+};
 
-Value plugins(const DataSet& set, const std::set<std::string>& waiting) {
+Value plugins(const DataSet& set, const Waiting& waiting) {
     Value map = Value::object();
-    for (const data::PluginData& plugin : set.plugins) map.set(plugin.name, marked(plugin, plugin.name, waiting));
+    for (const data::PluginData& plugin : set.plugins) {
+        Value value = data::toValue(plugin);
+        if (waiting.plugins.contains(plugin.name)) value.set("waiting", Value::scalar("true", false));
+        map.set(plugin.name, std::move(value));
+    }
     return map;
 }
 
 // A list for each name. The records of one name need not stand together: a rule's selector id is its plugin's own.
 template <class Record>
-Value listsByName(const std::vector<Record>& records, std::string Record::*name, const std::set<std::string>& waiting) {
+Value listsByName(const std::vector<data::Shared<Record>>& records, std::string Record::*name, const Waiting& waiting,
+                  const WaitingEntries::Reasons& reasons) {
     std::map<std::string, Value> lists;
     for (const Record& record : records) {
-        Value& list = lists.try_emplace(record.*name, Value::array()).first->second;
-        list.append(marked(record, record.pluginName, waiting));
+        Value value = data::toValue(record);
+        const auto reason = reasons.find({record.pluginName, record.id});
+        if (reason != reasons.end()) value.set("waiting", Value::scalar(reason->second, true));
+        else if (waiting.plugins.contains(record.pluginName)) value.set("waiting", Value::scalar("true", false));
+        lists.try_emplace(record.*name, Value::array()).first->second.append(std::move(value));
     }
     Value map = Value::object();
     for (auto& [key, list] : lists) map.set(key, std::move(list));
@@ -86,7 +92,6 @@ Value info() {
 std::optional<std::string> dataPage(std::string_view path, const StatusSource& source, const DataControl& control) {
     if (path == "/actuator/info") return base::toJson(info());
     if (path == "/actuator/plugins") return base::toJson(inList(orders(source)));
-    using Waiting = std::set<std::string>;
     struct Dump {
         std::string_view path;
         Value (*take)(const DataSet&, const Waiting&);
@@ -95,11 +100,11 @@ std::optional<std::string> dataPage(std::string_view path, const StatusSource& s
         {"/actuator/pluginData", plugins},
         {"/actuator/selectorData",
          [](const DataSet& set, const Waiting& waiting) {
-             return listsByName(set.selectors, &data::SelectorData::pluginName, waiting);
+             return listsByName(set.selectors, &data::SelectorData::pluginName, waiting, waiting.entries->selectors);
          }},
         {"/actuator/ruleData",
          [](const DataSet& set, const Waiting& waiting) {
-             return listsByName(set.rules, &data::RuleData::selectorId, waiting);
+             return listsByName(set.rules, &data::RuleData::selectorId, waiting, waiting.entries->rules);
          }},
         {"/actuator/metadata", [](const DataSet& set, const Waiting&) { return metadata(set); }},
         {"/actuator/metadataCache", [](const DataSet& set, const Waiting&) { return metadataByPath(set); }},
@@ -112,7 +117,7 @@ std::optional<std::string> dataPage(std::string_view path, const StatusSource& s
         Value map;
         const std::vector<ModuleStatus> modules = source.modules();
         control.read([&](const data::DataStore& store) {
-            map = dump.take(store.data(), waitingPlugins(store.data(), modules));
+            map = dump.take(store.data(), {waitingPlugins(store.data(), modules), control.waiting()});
         });
         return base::toJson(inList(std::move(map)));
     }

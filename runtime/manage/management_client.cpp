@@ -36,7 +36,9 @@ std::string readBody(std::istream& in) {
     return body;
 }
 
-base::Result<Answer> get(const ManagementAddress& address, const config::Secret& token) {
+// A body makes it a POST.
+base::Result<Answer> call(const ManagementAddress& address, const config::Secret& token, const std::string& path,
+                          const std::string& body = {}) {
     using Poco::Net::HTTPRequest;
     const auto failed = [&](std::string message) {
         return Error{ErrorCode::Io, address.url, std::move(message), true};
@@ -44,12 +46,14 @@ base::Result<Answer> get(const ManagementAddress& address, const config::Secret&
     try {
         Poco::Net::HTTPClientSession session(address.host, address.port);
         session.setTimeout(Poco::Timespan(kTimeout, 0));
-        HTTPRequest request(HTTPRequest::HTTP_GET, "/spi", HTTPRequest::HTTP_1_1);
+        HTTPRequest request(body.empty() ? HTTPRequest::HTTP_GET : HTTPRequest::HTTP_POST, path,
+                            HTTPRequest::HTTP_1_1);
+        if (!body.empty()) request.setContentLength64(static_cast<Poco::Int64>(body.size()));
         if (!token.empty()) request.set("Authorization", "Bearer " + token.reveal());
-        session.sendRequest(request);
+        session.sendRequest(request) << body;
         Poco::Net::HTTPResponse response;
-        std::istream& body = session.receiveResponse(response);
-        return Answer{response.getStatus(), readBody(body)};
+        std::istream& answer = session.receiveResponse(response);
+        return Answer{response.getStatus(), readBody(answer)};
     } catch (const Poco::TimeoutException&) {
         return failed("no answer within " + std::to_string(kTimeout) + " s");
     } catch (const Poco::Net::NoMessageException&) {
@@ -85,9 +89,17 @@ base::Result<ManagementAddress> parseManagementUrl(std::string_view url) {
     }
 }
 
-base::Result<Value> fetchModuleRows(const ManagementAddress& address, const config::Secret& token) {
-    const auto answer = get(address, token);
-    if (!answer) return answer.error();
+namespace {
+
+Error stranger(const ManagementAddress& address) {
+    return {ErrorCode::Io, address.url, "what answers there is not a Weir management port"};
+}
+
+// An answer that is not about the token.
+base::Result<Answer> ask(const ManagementAddress& address, const config::Secret& token, const std::string& path,
+                         const std::string& body = {}) {
+    auto answer = call(address, token, path, body);
+    if (!answer) return answer;
     if (answer->status == 401) {
         return Error{ErrorCode::InvalidConfig, address.url,
                      token.empty() ? "it asks for the management token: WEIR_MANAGEMENT_TOKEN, or "
@@ -98,11 +110,30 @@ base::Result<Value> fetchModuleRows(const ManagementAddress& address, const conf
         return Error{ErrorCode::InvalidConfig, address.url,
                      "it is not on loopback and has no weir.management.token: it tells nobody anything"};
     }
-    const Error stranger{ErrorCode::Io, address.url, "what answers there is not a Weir management port"};
-    if (answer->status != 200) return stranger;
+    return answer;
+}
+
+}  // namespace
+
+base::Result<Value> fetchModuleRows(const ManagementAddress& address, const config::Secret& token) {
+    const auto answer = ask(address, token, "/spi");
+    if (!answer) return answer.error();
+    if (answer->status != 200) return stranger(address);
     auto rows = base::parseJson(answer->body);
-    if (!rows || !rows->isArray() || !std::ranges::all_of(rows->items(), isRow)) return stranger;
+    if (!rows || !rows->isArray() || !std::ranges::all_of(rows->items(), isRow)) return stranger(address);
     return rows;
+}
+
+base::Result<Value> fetchExplanation(const ManagementAddress& address, const config::Secret& token,
+                                     const ExplainRequest& request) {
+    const auto answer = ask(address, token, "/explain", base::toJson(toValue(request)));
+    if (!answer) return answer.error();
+    auto told = base::parseJson(answer->body);
+    if (!told || !told->isObject()) return stranger(address);
+    if (answer->status == 200) return told->find("plugins") ? std::move(told) : stranger(address);
+    const Value* message = told->find("message");
+    if (answer->status != 400 || !message) return stranger(address);
+    return Error{ErrorCode::InvalidConfig, "", message->text()};
 }
 
 }  // namespace weir::manage

@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "base/value.hpp"
 #include "config/settings.hpp"
+#include "manage/explain_control.hpp"
 
 namespace weir::manage {
 
@@ -25,5 +26,10 @@ base::Result<ManagementAddress> parseManagementUrl(std::string_view url);
 // missing or wrong, else nobody answers in time, or who answers is no gateway. Blocks for seconds at most, while the
 // other side does not move.
 base::Result<base::Value> fetchModuleRows(const ManagementAddress& address, const config::Secret& token);
+
+// What a running gateway answers to POST /explain. Errors as above; InvalidConfig also when it would not take the
+// request.
+base::Result<base::Value> fetchExplanation(const ManagementAddress& address, const config::Secret& token,
+                                           const ExplainRequest& request);
 
 }  // namespace weir::manage

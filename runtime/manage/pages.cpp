@@ -60,6 +60,7 @@ PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
                           "weir.management.token.");
     }
     if (!loopback_ && !authorized(request.authorization)) return wrongToken();
+    if (controls_.explain && path == "/explain") return explain(request);
     std::optional<PageReply> page;
     if (path == "/actuator/health") page = health(port);
     else if (path == "/actuator/prometheus") page = PageReply{200, metricsPage(source_), {}, {}, kMetricsType};
@@ -70,7 +71,8 @@ PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
         page = PageReply{200, std::move(*dump), {}, {}, {}};
     if (!page) {
         return errorPage(404, "There is no such page; there are /actuator/health, /actuator/prometheus, /plugins, "
-                              "/plugins/ID, /plugins/ID/history and /spi.");
+                              "/plugins/ID, /plugins/ID/history and /spi; POST /explain says what would become of a "
+                              "request.");
     }
     return request.method == "GET" || request.method == "HEAD" ? *page : wrongMethod("GET", "This page can only be read.");
 }
@@ -80,6 +82,19 @@ PageReply Pages::call(const PageRequest& request) const {
     if (token_.empty()) return errorPage(403, "Calls that change something need a token: set weir.management.token.");
     if (!authorized(request.authorization)) return wrongToken();
     return *moduleCall(request, *controls_.modules);
+}
+
+PageReply Pages::explain(const PageRequest& request) const {
+    if (request.method != "POST") return wrongMethod("POST", "This call takes POST.");
+    const auto body = readBody(request.body, LocalApi::kBodyLimit);
+    if (!body) return errorPage(413, "The body is larger than " + std::to_string(LocalApi::kBodyLimit) + " bytes.");
+    const auto tree = base::parseJson(*body);
+    if (!tree) return errorPage(400, "request body:" + tree.error().origin + ": " + tree.error().message);
+    const auto asked = explainRequestFrom(*tree);
+    if (!asked) return errorPage(400, asked.error().text());
+    const auto told = controls_.explain->explain(*asked);
+    if (!told) return errorPage(told.error().retryable ? 503 : 400, told.error().text());
+    return {200, base::toJson(*told), {}, {}, {}};
 }
 
 std::optional<PageReply> Pages::modulePages(std::string_view path) const {

@@ -28,6 +28,7 @@ public:
 
 private:
     PageReply call(const PageRequest& request) const;
+    PageReply explain(const PageRequest& request) const;
     std::optional<PageReply> modulePages(std::string_view path) const;
     bool authorized(std::string_view authorization) const;
     PageReply health(std::uint16_t port) const;

@@ -36,10 +36,14 @@ private:
     std::string_view rest_;
 };
 
+bool takes(const SegmentPattern& pattern, std::string_view segment) {
+    return pattern.admits(segment) && pattern.matches(segment);
+}
+
 // Consumes the block from the front if it stands there; otherwise leaves `path` in an unspecified state.
 bool takeBlock(const std::vector<SegmentPattern>& block, Segments& path) {
     for (const auto& segment : block) {
-        if (path.empty() || !segment.matches(path.takeFirst())) return false;
+        if (path.empty() || !takes(segment, path.takeFirst())) return false;
     }
     return true;
 }
@@ -65,12 +69,18 @@ base::Result<AntPattern> AntPattern::compile(std::string_view pattern) {
     return compiled;
 }
 
+Anchor AntPattern::anchor() const {
+    PathAnchor anchor(false);
+    for (const auto& segment : blocks_.front()) anchor.add(segment);
+    return anchor.anchor();
+}
+
 bool AntPattern::matchesWithoutDoubleStar(std::string_view path) const noexcept {
     Segments rest(path);
     const Block& segments = blocks_.front();
     for (std::size_t i = 0; i < segments.size(); ++i) {
         if (rest.empty()) return i + 1 == segments.size() && endsInStar_ && path.ends_with('/');
-        if (!segments[i].matches(rest.takeFirst())) return false;
+        if (!takes(segments[i], rest.takeFirst())) return false;
     }
     return rest.empty() && path.ends_with('/') == trailingSlash_;
 }
@@ -83,7 +93,7 @@ bool AntPattern::matches(std::string_view path) const noexcept {
     if (!takeBlock(blocks_.front(), rest)) return false;
     const Block& last = blocks_.back();
     for (auto segment = last.rbegin(); segment != last.rend(); ++segment) {
-        if (rest.empty() || !segment->matches(rest.takeLast())) return false;
+        if (rest.empty() || !takes(*segment, rest.takeLast())) return false;
     }
     // The earliest place for each middle block is as good as any later one, so no choice is ever taken back.
     for (std::size_t i = 1; i + 1 < blocks_.size(); ++i) {

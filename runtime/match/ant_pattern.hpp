@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "match/path_anchor.hpp"
 #include "match/segment_pattern.hpp"
 
 namespace weir::match {
@@ -10,14 +11,16 @@ namespace weir::match {
 // ShenYu's operator `match` on a uri: Spring's AntPathMatcher with its defaults, compiled (docs/compatibility.md).
 // `**` as a whole segment takes any number of segments, anywhere and also several times; inside a segment see
 // SegmentPattern. Repeated slashes count as one, nothing is decoded, case matters, pattern and path both begin with '/'
-// or both do not. A trailing slash is significant, except that `/a/*` takes `/a/` and that nothing compares it in a
-// pattern with `**`. Immutable, any thread; no allocation; time bounded by pattern segments times path segments.
+// or both do not. A segment with an encoded slash is not taken by a `{name}` (case B17). A trailing slash is
+// significant, except that `/a/*` takes `/a/` and that nothing compares it in a pattern with `**`. Immutable, any
+// thread; no allocation; time bounded by pattern segments times path segments.
 class AntPattern {
 public:
     // Fails only for a `{name:regex}` whose expression is refused; the message says the position.
     static base::Result<AntPattern> compile(std::string_view pattern);
 
     bool matches(std::string_view path) const noexcept;
+    Anchor anchor() const;  // Path or None
 
 private:
     using Block = std::vector<SegmentPattern>;

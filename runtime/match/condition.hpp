@@ -4,56 +4,53 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.hpp"
-#include "match/subject.hpp"
+#include "match/anchor.hpp"
+#include "match/providers.hpp"
+#include "match/value_source.hpp"
 
 namespace weir::match {
 
-// A condition as written (fact sheet 1.5).
-struct ConditionSpec {
-    std::string paramType;
-    std::string operatorName;
-    std::string paramName;
-    std::string paramValue;
-};
-
-// An operator bound to its paramValue: what one condition asks of one value. The hole that operators of other modules
-// will fill.
-class ValueTest {
-public:
-    virtual ~ValueTest() = default;
-    // Called by any loop, also at the same time; `value` is blank only when acceptsBlank().
-    virtual bool passes(std::string_view value) const noexcept = 0;
-    virtual bool acceptsBlank() const noexcept { return false; }
-};
-
 // A compiled condition. Immutable, any thread. Allocates nothing per request unless a percent-encoded value is longer
-// than DecodeBuffer::kInline or the operator is a regular expression.
+// than DecodeBuffer::kInline, the operator is a regular expression, or a module's operator or parameter type does.
 class Condition {
 public:
-    // Unsupported: a parameter type or operator that nobody offers, with the nearest name. InvalidConfig: a paramName
-    // that is missing or a paramValue the operator refuses.
-    static base::Result<Condition> compile(const ConditionSpec& spec);
+    struct Compiled;
 
-    // False for a missing or blank value, whatever the operator, except isBlank (fact sheet 3.4).
-    bool holds(const Subject& subject) const noexcept;
+    // InvalidConfig: a blank operator or paramType, a paramName that is missing or means nothing, a paramValue the
+    // operator refuses. A name that nobody offers is no error but makes `waiting`.
+    static base::Result<Compiled> compile(const ConditionSpec& spec, const Providers& providers);
+
+    // False for a missing or blank value, whatever the operator, except isBlank and exclude (case B18 and fact
+    // sheet 3.4) and the times that compare now.
+    bool holds(const Subject& subject) const noexcept {
+        DecodeBuffer buffer;
+        const std::string_view value = source_.read(subject, buffer);
+        if (isBlank(value) && !acceptsBlank_) return false;
+        return test_ ? test_->passes(value) : value == expected_;
+    }
+
+    // The value a request has for it; for explanations.
+    std::string valueOf(const Subject& subject) const;
+
+    const ConditionSpec& spec() const { return *spec_; }
+    const ValueSource& source() const { return source_; }
+    const Anchor& anchor() const { return anchor_; }
 
 private:
-    enum class Source { Uri, Header, Query, Cookie, Method, Domain, ClientIp };
+    Condition() = default;
 
-    struct ParamType {
-        std::string_view name;
-        Source source;
-        bool named;  // needs a paramName
-    };
-    static const ParamType kParamTypes[];
-    static const ParamType* findParamType(std::string_view name);
+    std::unique_ptr<const ValueTest> test_;  // null: equality, which is here itself as it is the most frequent
+    bool acceptsBlank_ = false;
+    std::string expected_;
+    ValueSource source_;
+    Anchor anchor_;
+    std::unique_ptr<const ConditionSpec> spec_;  // apart: only explanations read it
+};
 
-    Condition(Source source, std::string name, std::unique_ptr<const ValueTest> test);
-
-    Source source_;
-    std::string name_;
-    std::unique_ptr<const ValueTest> test_;
+struct Condition::Compiled {
+    Condition condition;  // useless when `waiting`
+    std::string waiting;  // not empty: a name that nobody offers, with the nearest one
+    std::string remark;   // not empty: a warning for the operator
 };
 
 }  // namespace weir::match

@@ -91,10 +91,17 @@ bool PathPattern::elementMatches(const Element& element, std::string_view rawSeg
     if (element.empty) return rawSegment.empty();
     if (rawSegment.empty() && !last) return false;
     DecodeBuffer buffer;
-    const std::string_view text =
-        buffer.decode(rawSegment.substr(0, rawSegment.find(';')), DecodeBuffer::Plus::Literal);
+    const std::string_view encoded = rawSegment.substr(0, rawSegment.find(';'));
+    if (!element.pattern.admits(encoded)) return false;
+    const std::string_view text = buffer.decode(encoded, DecodeBuffer::Plus::Literal);
     if (text.empty() && element.needsText) return false;
     return element.pattern.matches(text);
+}
+
+Anchor PathPattern::anchor() const {
+    PathAnchor anchor(true);
+    for (const auto& element : elements_) anchor.add(element.pattern);
+    return anchor.anchor();
 }
 
 bool PathPattern::matches(std::string_view path) const noexcept {

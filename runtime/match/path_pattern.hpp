@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "match/path_anchor.hpp"
 #include "match/segment_pattern.hpp"
 
 namespace weir::match {
@@ -10,8 +11,9 @@ namespace weir::match {
 // ShenYu's operator `pathPattern` on a uri: Spring 6.1's PathPattern, as ShenYu 2.7 uses it (docs/compatibility.md).
 // `?`, `*`, `{name}`, `{name:regex}` stay inside a segment; `/**` or `/{*name}` may only end the pattern and takes
 // nothing or anything that begins with '/'. Segments are compared percent-decoded and without their `;parameters`;
-// slashes are neither merged nor optional. `**` glued to other text (`/a**`) is the same as `*`. Immutable, any thread;
-// no allocation unless an encoded segment is longer than DecodeBuffer::kInline.
+// slashes are neither merged nor optional. A segment with an encoded slash is not taken by a `{name}` (case B17). `**`
+// glued to other text (`/a**`) is the same as `*`. Immutable, any thread; no allocation unless an encoded segment is
+// longer than DecodeBuffer::kInline.
 class PathPattern {
 public:
     // Refuses what Spring's parser refuses, and a pattern without leading '/' (it could never match); the message says
@@ -19,6 +21,7 @@ public:
     static base::Result<PathPattern> compile(std::string_view pattern);
 
     bool matches(std::string_view path) const noexcept;
+    Anchor anchor() const;  // Path or None
 
 private:
     struct Element {

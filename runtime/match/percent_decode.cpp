@@ -1,17 +1,6 @@
 #include "match/percent_decode.hpp"
 
 namespace weir::match {
-namespace {
-
-int hexDigit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-}  // namespace
-
 std::string_view DecodeBuffer::decode(std::string_view text, Plus plus) {
     // find() searches with memchr, find_first_of() character by character.
     if (text.find('%') == std::string_view::npos &&
@@ -24,14 +13,16 @@ std::string_view DecodeBuffer::decode(std::string_view text, Plus plus) {
         out = heap_.data();
     }
     std::size_t size = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool escape = text[i] == '%' && i + 2 < text.size() && hexDigit(text[i + 1]) >= 0 &&
-                            hexDigit(text[i + 2]) >= 0;
-        if (escape) {
-            out[size++] = static_cast<char>(hexDigit(text[i + 1]) * 16 + hexDigit(text[i + 2]));
-            i += 2;
-        } else {
-            out[size++] = text[i] == '+' && plus == Plus::Space ? ' ' : text[i];
+    const auto append = [&](char c) { out[size++] = c; };
+    if (plus == Plus::Literal) {
+        decodeEach(text, append);
+    } else {  // an encoded plus stays one, so each part between two is decoded for itself
+        for (;;) {
+            const std::string_view part = text.substr(0, text.find('+'));
+            decodeEach(part, append);
+            if (part.size() == text.size()) break;
+            append(' ');
+            text.remove_prefix(part.size() + 1);
         }
     }
     return {out, size};

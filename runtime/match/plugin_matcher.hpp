@@ -1,96 +1,71 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "base/result.hpp"
-#include "match/condition.hpp"
-#include "match/subject.hpp"
+#include "match/compiled_entry.hpp"
+#include "match/entry_index.hpp"
+#include "match/explanation.hpp"
 
 namespace weir::match {
 
-// Input of compile(): selectors and rules as written (fact sheet 1.3, 1.4). Handles are passed through untouched.
-struct RuleSpec {
-    std::string id;
-    std::string name;
-    bool enabled = true;
-    int sort = 0;
-    int matchMode = 0;  // 1: or; everything else: and
-    std::vector<ConditionSpec> conditions;
-    void* handle = nullptr;
-};
+// Which of several entries that match wins. Best: the most `and` conditions, then the lowest sort, then the lowest id
+// (fact sheet 3.7). First: the lowest sort, then the lowest id, as ShenYu 2.4 (weir.compat.match).
+enum class Order { Best, First };
 
-struct SelectorSpec {
-    std::string id;
-    std::string name;
-    bool enabled = true;
-    int sort = 0;
-    int matchMode = 0;
-    int type = 1;  // 0: full flow, 1: custom flow
-    bool continued = true;
-    std::vector<ConditionSpec> conditions;
-    std::vector<RuleSpec> rules;
-    void* handle = nullptr;
-    void* defaultRule = nullptr;  // the handle to run with when `continued` is false
-};
-
-// What choose() names; owned by the matcher.
-struct Rule {
-    std::string id;
-    std::string name;
-    void* handle;
-};
-
-struct Selector {
-    std::string id;
-    std::string name;
-    bool continued;
-    void* handle;
-    void* defaultRule;
-};
-
-struct Choice {
-    enum Outcome { Matched, NoSelector, NoRule };
-    Outcome outcome;
-    const Selector* selector;  // null for NoSelector
-    const Rule* rule;          // null unless Matched, and when the selector is not `continued`: use its defaultRule
-};
-
-// All selectors and rules of one plugin, compiled. Immutable; choose() may be called by any thread, takes no lock and
-// allocates nothing but for what Condition says. Results live as long as the matcher.
-class PluginMatcher {
+// The rules of one selector, sorted and indexed. Immutable, any thread. Building one costs the more the more rules it
+// has, but compiles none: entries are shared with the set it replaces.
+class RuleSet {
 public:
-    // The error's message names selector, rule and condition (counted from 1) and what was expected; its code is
-    // Condition::compile's. Disabled entries and conditions that a full flow ignores are checked too.
-    static base::Result<std::shared_ptr<const PluginMatcher>> compile(std::vector<SelectorSpec> specs);
+    // Control thread. Fastest when the rules come sorted by (sort, id).
+    static std::shared_ptr<const RuleSet> build(std::vector<std::shared_ptr<const CompiledRule>> rules, Order order);
 
-    // Fact sheet 3.7, steps 2 and 4 to 9. Among several that match, the one with the most `and` conditions wins, then
-    // the lowest sort, then the lowest id. A full flow selector takes every request and its last rule untested, even a
-    // disabled one; a custom flow selector without conditions takes none.
-    Choice choose(const Subject& subject) const noexcept;
+    // The one that wins; null if none matches.
+    const CompiledRule* choose(const Subject& subject, Work* work = nullptr) const noexcept;
+    // The last by sort, then id; null if there is none.
+    const CompiledRule* last() const { return last_; }
+    const std::vector<std::shared_ptr<const CompiledRule>>& rules() const { return rules_; }  // best first
 
 private:
-    struct Conditions {
-        bool any = false;  // or
-        std::vector<Condition> list;
+    EntryIndex index_;
+    std::vector<std::shared_ptr<const CompiledRule>> rules_;
+    const CompiledRule* last_ = nullptr;
+};
 
-        bool hold(const Subject& subject) const noexcept;
-    };
-    struct RuleEntry {
-        Rule rule;
-        Conditions conditions;
-    };
-    struct SelectorEntry {
-        Selector selector;
-        Conditions conditions;
-        std::vector<RuleEntry> rules;
+// All selectors and rules of one plugin. Immutable; choose() may be called by any thread, takes no lock and allocates
+// nothing but for what Condition says. Results live as long as the matcher.
+class PluginMatcher {
+public:
+    struct Entry {
+        std::shared_ptr<const CompiledSelector> selector;
+        std::shared_ptr<const RuleSet> rules;  // null: none
     };
 
-    static base::Result<Conditions> compileConditions(const std::vector<ConditionSpec>& specs, int matchMode);
-    static base::Result<std::vector<RuleEntry>> compileRules(std::vector<RuleSpec> specs, bool fullFlow);
+    // Control thread, as RuleSet::build. `order` is for the selectors.
+    static std::shared_ptr<const PluginMatcher> build(std::vector<Entry> entries, Order order);
 
-    std::vector<SelectorEntry> selectors_;  // best first, as are the rules of each
+    // Fact sheet 3.7, steps 2 and 4 to 9. A full flow selector takes every request and its last rule untested, even one
+    // that is disabled or waits; a custom flow selector without conditions takes none.
+    Choice choose(const Subject& subject, Work* work = nullptr) const noexcept;
+
+    // Why choose() chooses as it does: the first `limit` selectors and rules of the chosen selector, best first, and
+    // the winners if they come later. Evaluates each of them; any thread, but not for every request.
+    Explanation explain(const Subject& subject, std::size_t limit) const;
+
+    const std::vector<Entry>& entries() const { return entries_; }  // best first
+
+private:
+    // What a choice needs of a selector, so that it does not go through all of it.
+    struct Target {
+        const CompiledSelector* selector;
+        const RuleSet* rules;
+        CompiledEntry::Rules use;
+    };
+
+    EntryIndex index_;
+    std::vector<Target> targets_;
+    std::vector<Entry> entries_;
 };
 
 }  // namespace weir::match

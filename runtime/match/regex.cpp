@@ -36,13 +36,14 @@ Regex::Regex(Regex&&) noexcept = default;
 Regex& Regex::operator=(Regex&&) noexcept = default;
 Regex::~Regex() = default;
 
-base::Result<Regex> Regex::compile(std::string_view expression, std::size_t position) {
+base::Result<Regex> Regex::compile(std::string_view expression, std::size_t position, bool ignoreCase) {
     if (const auto at = javaClassOperator(expression); at != std::string_view::npos) {
         return refused(position + at, "'[' and '&&' inside a character class");
     }
     re2::RE2::Options options;
     options.set_log_errors(false);
     options.set_dot_nl(true);
+    options.set_case_sensitive(!ignoreCase);
     auto compiled = std::make_unique<const re2::RE2>(re2::StringPiece(expression.data(), expression.size()), options);
     if (!compiled->ok()) {
         const auto at = expression.find(compiled->error_arg());

@@ -19,7 +19,7 @@ namespace weir::match {
 class Regex {
 public:
     // `position`: where `expression` begins in the operator's text, counted from 1, for the message.
-    static base::Result<Regex> compile(std::string_view expression, std::size_t position = 1);
+    static base::Result<Regex> compile(std::string_view expression, std::size_t position = 1, bool ignoreCase = false);
     Regex(Regex&&) noexcept;
     Regex& operator=(Regex&&) noexcept;
     ~Regex();

@@ -60,6 +60,7 @@ base::Result<SegmentPattern> SegmentPattern::compile(std::string_view text, std:
             const std::string_view variable = text.substr(i + 1, close - i - 1);
             const std::size_t colon = variable.find(':');
             pattern.literal_ = false;
+            pattern.variable_ = true;
             pattern.glob_ += '*';
             if (colon == npos) {
                 expression += ".*";
@@ -85,6 +86,14 @@ base::Result<SegmentPattern> SegmentPattern::compile(std::string_view text, std:
         pattern.regex_ = std::move(whole).value();
     }
     return pattern;
+}
+
+bool SegmentPattern::admits(std::string_view rawSegment) const noexcept {
+    if (!variable_) return true;
+    for (std::size_t at = rawSegment.find("%2"); at != npos; at = rawSegment.find("%2", at + 1)) {
+        if (at + 2 < rawSegment.size() && (rawSegment[at + 2] | 0x20) == 'f') return false;
+    }
+    return true;
 }
 
 bool SegmentPattern::matches(std::string_view segment) const noexcept {

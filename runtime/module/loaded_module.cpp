@@ -31,6 +31,10 @@ constexpr std::size_t kPluginBytes = offsetof(weir_plugin, finished) + sizeof(we
 constexpr std::size_t kLoadBalancerBytes = offsetof(weir_load_balancer, done) + sizeof(weir_load_balancer::done);
 constexpr std::size_t kDataHandlerBytes =
     offsetof(weir_plugin_data_handler, removed) + sizeof(weir_plugin_data_handler::removed);
+constexpr std::size_t kParameterDataBytes = offsetof(weir_parameter_data, read) + sizeof(weir_parameter_data::read);
+constexpr std::size_t kPredicateJudgeBytes =
+    offsetof(weir_predicate_judge, judge) + sizeof(weir_predicate_judge::judge);
+constexpr std::size_t kMatchStrategyBytes = offsetof(weir_match_strategy, match) + sizeof(weir_match_strategy::match);
 
 Refusal badTables(std::string field, std::string found, std::string wanted) {
     return {RefusalCode::BadTables, std::move(field), std::move(found), std::move(wanted),
@@ -58,6 +62,15 @@ bool isComplete(const weir_load_balancer& table) {
 bool isComplete(const weir_plugin_data_handler& table) {
     return table.create != nullptr && table.destroy != nullptr && table.upserted != nullptr &&
            table.removed != nullptr;
+}
+bool isComplete(const weir_parameter_data& table) {
+    return table.create != nullptr && table.destroy != nullptr && table.read != nullptr;
+}
+bool isComplete(const weir_predicate_judge& table) {
+    return table.create != nullptr && table.destroy != nullptr && table.judge != nullptr;
+}
+bool isComplete(const weir_match_strategy& table) {
+    return table.create != nullptr && table.destroy != nullptr && table.match != nullptr;
 }
 
 std::string_view view(weir_str text) {
@@ -218,8 +231,17 @@ Result<void, Refusal> LoadedModule::readTables() {
     read = readList<weir_load_balancer_list>(root, WEIR_INTERFACE_LOAD_BALANCER, manifest_, kLoadBalancerInterface,
                                              kLoadBalancerBytes, loadBalancers_);
     if (!read) return read;
-    return readList<weir_plugin_data_handler_list>(root, WEIR_INTERFACE_PLUGIN_DATA_HANDLER, manifest_,
+    read = readList<weir_plugin_data_handler_list>(root, WEIR_INTERFACE_PLUGIN_DATA_HANDLER, manifest_,
                                                    kPluginDataHandlerInterface, kDataHandlerBytes, dataHandlers_);
+    if (!read) return read;
+    read = readList<weir_parameter_data_list>(root, WEIR_INTERFACE_PARAMETER_DATA, manifest_, kParameterDataInterface,
+                                              kParameterDataBytes, parameterData_);
+    if (!read) return read;
+    read = readList<weir_predicate_judge_list>(root, WEIR_INTERFACE_PREDICATE_JUDGE, manifest_,
+                                               kPredicateJudgeInterface, kPredicateJudgeBytes, predicateJudges_);
+    if (!read) return read;
+    return readList<weir_match_strategy_list>(root, WEIR_INTERFACE_MATCH_STRATEGY, manifest_, kMatchStrategyInterface,
+                                              kMatchStrategyBytes, matchStrategies_);
 }
 
 const weir_plugin* LoadedModule::findPlugin(std::string_view key) const { return findKey(plugins_, key); }
@@ -230,6 +252,18 @@ const weir_load_balancer* LoadedModule::findLoadBalancer(std::string_view key) c
 
 const weir_plugin_data_handler* LoadedModule::findDataHandler(std::string_view key) const {
     return findKey(dataHandlers_, key);
+}
+
+const weir_parameter_data* LoadedModule::findParameterData(std::string_view key) const {
+    return findKey(parameterData_, key);
+}
+
+const weir_predicate_judge* LoadedModule::findPredicateJudge(std::string_view key) const {
+    return findKey(predicateJudges_, key);
+}
+
+const weir_match_strategy* LoadedModule::findMatchStrategy(std::string_view key) const {
+    return findKey(matchStrategies_, key);
 }
 
 }  // namespace weir::module

@@ -49,14 +49,19 @@ public:
     const std::filesystem::path& file() const { return file_; }            // as given to load()
     const std::filesystem::path& stagedFile() const { return stagedFile_; }  // what is mapped
 
-    // Tables of "weir.plugin/1", "weir.load_balancer/1" and "weir.plugin_data_handler/1", as many as the manifest says;
-    // none is null.
+    // The tables of each interface, as many as the manifest says; none is null.
     std::span<const weir_plugin* const> plugins() const { return plugins_; }
     std::span<const weir_load_balancer* const> loadBalancers() const { return loadBalancers_; }
     std::span<const weir_plugin_data_handler* const> dataHandlers() const { return dataHandlers_; }
+    std::span<const weir_parameter_data* const> parameterData() const { return parameterData_; }
+    std::span<const weir_predicate_judge* const> predicateJudges() const { return predicateJudges_; }
+    std::span<const weir_match_strategy* const> matchStrategies() const { return matchStrategies_; }
     const weir_plugin* findPlugin(std::string_view key) const;              // null: not provided
     const weir_load_balancer* findLoadBalancer(std::string_view key) const;
     const weir_plugin_data_handler* findDataHandler(std::string_view key) const;
+    const weir_parameter_data* findParameterData(std::string_view key) const;
+    const weir_predicate_judge* findPredicateJudge(std::string_view key) const;
+    const weir_match_strategy* findMatchStrategy(std::string_view key) const;
 
 private:
     struct Library;  // Boost.DLL stays in the source file
@@ -74,6 +79,9 @@ private:
     std::span<const weir_plugin* const> plugins_;
     std::span<const weir_load_balancer* const> loadBalancers_;
     std::span<const weir_plugin_data_handler* const> dataHandlers_;
+    std::span<const weir_parameter_data* const> parameterData_;
+    std::span<const weir_predicate_judge* const> predicateJudges_;
+    std::span<const weir_match_strategy* const> matchStrategies_;
 };
 
 }  // namespace weir::module

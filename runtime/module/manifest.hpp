@@ -15,6 +15,9 @@ namespace weir::module {
 inline constexpr std::string_view kPluginInterface = "Plugin";
 inline constexpr std::string_view kLoadBalancerInterface = "LoadBalancer";
 inline constexpr std::string_view kPluginDataHandlerInterface = "PluginDataHandler";
+inline constexpr std::string_view kParameterDataInterface = "ParameterData";
+inline constexpr std::string_view kPredicateJudgeInterface = "PredicateJudge";
+inline constexpr std::string_view kMatchStrategyInterface = "MatchStrategy";
 
 enum class Unload {
     Close,     // may be unloaded when nothing uses it any more

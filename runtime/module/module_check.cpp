@@ -34,6 +34,14 @@ constexpr Forbidden kForbidden[] = {
 constexpr std::string_view kSanitizers[] = {"libasan.", "libubsan.", "libtsan.", "liblsan.", "libhwasan.",
                                             "libclang_rt."};
 
+// By interface: what weir::match does itself.
+constexpr std::string_view kParameterTypes[] = {"uri", "header", "query",      "cookie", "host",
+                                                "ip",  "domain", "req_method", "post"};
+constexpr std::string_view kOperators[] = {
+    "match",    "=",          "regex",     ">",       "<",           "contains", "startsWith",
+    "endsWith", "TimeBefore", "TimeAfter", "exclude", "pathPattern", "isBlank"};
+constexpr std::string_view kMatchModes[] = {"and", "or"};
+
 #ifdef WEIR_SANITIZED
 constexpr bool kSanitizersAllowed = true;  // this gateway brings the runtimes that its own test modules need
 #else
@@ -83,6 +91,17 @@ std::optional<Refusal> checkUnique(const ElfImage& elf) {
         return Refusal{RefusalCode::GnuUnique, "the GNU-unique symbol", demangled(symbol.name), "none",
                        "it keeps the module in memory, and later generations would run on its statics: compile with "
                        "-fno-gnu-unique, or hide it with weir_add_plugin's version script"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Refusal> checkKeys(const Manifest& manifest) {
+    for (std::size_t i = 0; i < manifest.provides.size(); ++i) {
+        const Provided& provided = manifest.provides[i];
+        if (!isBuiltIn(provided.interface, provided.key)) continue;
+        return Refusal{RefusalCode::CoreKey, "provides[" + std::to_string(i) + "]",
+                       provided.interface + " '" + provided.key + "', which is built in", "",
+                       "give it a key of its own"};
     }
     return std::nullopt;
 }
@@ -138,6 +157,12 @@ Refusal missingSymbol(std::string found) {
             "define it with WEIR_MODULE, and build with weir_add_plugin"};
 }
 
+bool isBuiltIn(std::string_view interface, std::string_view key) {
+    if (interface == kParameterDataInterface) return contains(kParameterTypes, key);
+    if (interface == kPredicateJudgeInterface) return contains(kOperators, key);
+    return interface == kMatchStrategyInterface && contains(kMatchModes, key);
+}
+
 std::string printable(std::string_view text) {
     std::string out(text.substr(0, 512));
     std::ranges::replace_if(out, [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -156,6 +181,7 @@ std::string demangled(std::string_view symbol) {
 
 Result<ModuleFacts, Refusal> checkModule(std::string_view image, const Manifest& manifest, const CheckPolicy& policy) {
     if (manifest.abi != WEIR_ABI_VERSION) return wrongAbi(std::to_string(manifest.abi));
+    if (auto refusal = checkKeys(manifest)) return *std::move(refusal);
     auto elf = readElfImage(image);
     if (!elf) return std::move(elf).error();
     if (auto refusal = checkLoading(*elf)) return *std::move(refusal);

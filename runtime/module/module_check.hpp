@@ -26,7 +26,8 @@ struct ModuleFacts {
 };
 
 // Looks at a module's bytes, before any of its code runs: whether the loader can take it without harm to this process,
-// whether it needs only what a module may need, whether it is made for this ABI, and whether it can be unloaded.
+// whether it needs only what a module may need, whether it is made for this ABI and leaves alone what is built in, and
+// whether it can be unloaded.
 // `image` is the whole file, of any origin; `manifest` what its note says. Any thread.
 base::Result<ModuleFacts, Refusal> checkModule(std::string_view image, const Manifest& manifest,
                                                const CheckPolicy& policy);
@@ -34,6 +35,9 @@ base::Result<ModuleFacts, Refusal> checkModule(std::string_view image, const Man
 // Refusals that are found here and again in the loaded module. `found`: what is there, or "missing".
 Refusal wrongAbi(std::string found);
 Refusal missingSymbol(std::string found);
+
+// Whether the gateway's own matching has that parameter type, operator or match mode, so that no module can provide it.
+bool isBuiltIn(std::string_view interface, std::string_view key);
 
 // Text out of a module's bytes, as it may stand in a message or log line: at most 512 characters, "?" for every byte
 // that is not printable ASCII.

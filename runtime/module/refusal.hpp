@@ -30,7 +30,7 @@ enum class RefusalCode {
     GnuUnique,
     KeyConflict,       // somebody serves one of its keys
     IdConflict,
-    CoreKey,           // a core module serves one of its keys
+    CoreKey,           // one of its keys is built in, or a core module serves it
     Unsupported,       // it provides what a running gateway cannot take
     ProbeCrashed,      // by a signal, when it was tried out in a process of its own
     ProbeTimeout,

@@ -123,6 +123,8 @@ void setLoopFunctions(weir_host& host) {
     host.sleep = &nothing<weir_operation, std::uint64_t>;
     host.offload = &nothing<weir_operation, void (*)(void*), void*>;
     host.option_set = &refused<weir_option, std::int32_t>;
+    host.metadata_find = &nothing<std::int32_t, weir_str>;
+    host.metadata_get = &nothing<std::int32_t, weir_metadata*>;
 }
 
 }  // namespace

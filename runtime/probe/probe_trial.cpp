@@ -30,6 +30,13 @@ const std::string kFixEither = "correct the data or the module; what runs stays"
 
 const weir_value* raw(const Value* value) { return reinterpret_cast<const weir_value*>(value); }
 
+weir_str raw(std::string_view text) { return {text.data(), text.size()}; }
+
+// Every second condition holds.
+std::int32_t holdsEven(const weir_conditions* conditions, std::uint32_t index) {
+    return index < conditions->count && index % 2 == 0;
+}
+
 std::string textOf(const Value& record, std::string_view key) {
     const Value* found = record.find(key);
     return found ? found->text() : std::string();
@@ -53,6 +60,9 @@ public:
         for (const weir_plugin* table : module_.plugins()) tryPlugin(*table);
         for (const weir_load_balancer* table : module_.loadBalancers()) tryBalancer(*table);
         for (const weir_plugin_data_handler* table : module_.dataHandlers()) tryHandler(*table);
+        for (const weir_parameter_data* table : module_.parameterData()) tryParameterData(*table);
+        for (const weir_predicate_judge* table : module_.predicateJudges()) tryJudge(*table);
+        for (const weir_match_strategy* table : module_.matchStrategies()) tryStrategy(*table);
     }
 
 private:
@@ -196,6 +206,52 @@ private:
                 tell(WEIR_DATA_RULE, rule, "rule '" + textOf(rule, "name") + "'");
         }
         step("destroy of " + name, [&] { table.destroy(handler); });
+    }
+
+    // Reading would need a request. A paramName may be refused: conditions with it are, then.
+    void tryParameterData(const weir_parameter_data& table) {
+        const std::string name = "parameter data '" + std::string(table.key.data, table.key.size) + "'";
+        for (const std::string_view paramName : {"", "name"}) {
+            void* state = nullptr;
+            weir_error error;
+            const weir_status made = step("create of " + name, [&] {
+                return table.create(&host_, raw(paramName), &state, &error);
+            });
+            if (made == WEIR_OK) step("destroy of " + name, [&] { table.destroy(state); });
+        }
+    }
+
+    // Values that one or the other operator takes; each may be refused.
+    void tryJudge(const weir_predicate_judge& table) {
+        const std::string name = "predicate judge '" + std::string(table.key.data, table.key.size) + "'";
+        for (const std::string_view paramValue : {"/", "1", "127.0.0.1"}) {
+            const weir_condition condition{sizeof(weir_condition), 0, raw("uri"), raw("/"), raw(paramValue)};
+            void* state = nullptr;
+            weir_error error;
+            const weir_status made =
+                step("create of " + name, [&] { return table.create(&host_, &condition, &state, &error); });
+            if (made != WEIR_OK) continue;
+            step("judge of " + name, [&] {
+                for (const std::string_view value : {"/", "2", "127.0.0.1"}) table.judge(state, raw(value));
+                if (table.blanks) table.judge(state, weir_str{});
+            });
+            step("destroy of " + name, [&] { table.destroy(state); });
+        }
+    }
+
+    void tryStrategy(const weir_match_strategy& table) {
+        const std::string name = "match strategy '" + std::string(table.key.data, table.key.size) + "'";
+        void* state = nullptr;
+        weir_error error;
+        if (step("create of " + name, [&] { return table.create(&host_, &state, &error); }) != WEIR_OK)
+            refuse(RefusalCode::CreateFailed, "create of " + name, "refused: " + reasonOf(error));
+        step("match of " + name, [&] {
+            for (std::uint32_t count = 1; count <= 3; ++count) {
+                const weir_conditions conditions{sizeof(weir_conditions), count, &holdsEven};
+                table.match(state, &conditions);
+            }
+        });
+        step("destroy of " + name, [&] { table.destroy(state); });
     }
 
     const LoadedModule& module_;

@@ -76,7 +76,12 @@ std::string structs() {
     MEMBER(weir_host, route_set); MEMBER(weir_host, route_get); MEMBER(weir_host, upstream_pick);
     MEMBER(weir_host, call_result); MEMBER(weir_host, upstream_call); MEMBER(weir_host, request_body);
     MEMBER(weir_host, sleep); MEMBER(weir_host, offload);
-    MEMBER(weir_host, option_set);
+    MEMBER(weir_host, option_set); MEMBER(weir_host, metadata_find); MEMBER(weir_host, metadata_get);
+    STRUCT(weir_metadata);
+    MEMBER(weir_metadata, size); MEMBER(weir_metadata, reserved); MEMBER(weir_metadata, id);
+    MEMBER(weir_metadata, app_name); MEMBER(weir_metadata, context_path); MEMBER(weir_metadata, path);
+    MEMBER(weir_metadata, rpc_type); MEMBER(weir_metadata, service_name); MEMBER(weir_metadata, method_name);
+    MEMBER(weir_metadata, parameter_types); MEMBER(weir_metadata, rpc_ext);
     STRUCT(weir_plugin);
     MEMBER(weir_plugin, size); MEMBER(weir_plugin, reserved); MEMBER(weir_plugin, key);
     MEMBER(weir_plugin, create); MEMBER(weir_plugin, prepare); MEMBER(weir_plugin, release);
@@ -102,6 +107,30 @@ std::string structs() {
     STRUCT(weir_plugin_data_handler_list);
     MEMBER(weir_plugin_data_handler_list, size); MEMBER(weir_plugin_data_handler_list, count);
     MEMBER(weir_plugin_data_handler_list, items);
+    STRUCT(weir_parameter_data);
+    MEMBER(weir_parameter_data, size); MEMBER(weir_parameter_data, reserved); MEMBER(weir_parameter_data, key);
+    MEMBER(weir_parameter_data, create); MEMBER(weir_parameter_data, destroy); MEMBER(weir_parameter_data, read);
+    STRUCT(weir_parameter_data_list);
+    MEMBER(weir_parameter_data_list, size); MEMBER(weir_parameter_data_list, count);
+    MEMBER(weir_parameter_data_list, items);
+    STRUCT(weir_condition);
+    MEMBER(weir_condition, size); MEMBER(weir_condition, reserved); MEMBER(weir_condition, param_type);
+    MEMBER(weir_condition, param_name); MEMBER(weir_condition, param_value);
+    STRUCT(weir_predicate_judge);
+    MEMBER(weir_predicate_judge, size); MEMBER(weir_predicate_judge, blanks); MEMBER(weir_predicate_judge, key);
+    MEMBER(weir_predicate_judge, create); MEMBER(weir_predicate_judge, destroy);
+    MEMBER(weir_predicate_judge, judge);
+    STRUCT(weir_predicate_judge_list);
+    MEMBER(weir_predicate_judge_list, size); MEMBER(weir_predicate_judge_list, count);
+    MEMBER(weir_predicate_judge_list, items);
+    STRUCT(weir_conditions);
+    MEMBER(weir_conditions, size); MEMBER(weir_conditions, count); MEMBER(weir_conditions, holds);
+    STRUCT(weir_match_strategy);
+    MEMBER(weir_match_strategy, size); MEMBER(weir_match_strategy, reserved); MEMBER(weir_match_strategy, key);
+    MEMBER(weir_match_strategy, create); MEMBER(weir_match_strategy, destroy); MEMBER(weir_match_strategy, match);
+    STRUCT(weir_match_strategy_list);
+    MEMBER(weir_match_strategy_list, size); MEMBER(weir_match_strategy_list, count);
+    MEMBER(weir_match_strategy_list, items);
     STRUCT(weir_module);
     MEMBER(weir_module, size); MEMBER(weir_module, abi); MEMBER(weir_module, find);
     return out;
@@ -155,7 +184,9 @@ std::string values() {
 
 std::string texts() {
     return "symbol " WEIR_MODULE_SYMBOL "\ninterface " WEIR_INTERFACE_PLUGIN
-           "\ninterface " WEIR_INTERFACE_LOAD_BALANCER "\ninterface " WEIR_INTERFACE_PLUGIN_DATA_HANDLER "\n";
+           "\ninterface " WEIR_INTERFACE_LOAD_BALANCER "\ninterface " WEIR_INTERFACE_PLUGIN_DATA_HANDLER
+           "\ninterface " WEIR_INTERFACE_PARAMETER_DATA "\ninterface " WEIR_INTERFACE_PREDICATE_JUDGE
+           "\ninterface " WEIR_INTERFACE_MATCH_STRATEGY "\n";
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ check "modules are installed" test -f "$modules/divide.so"
 check "the SPI index is installed" grep -qx 'divide = divide' "$modules/spi/Plugin"
 
 for compiler in g++ "$clang"; do
-    for sample in hello-plugin greet-plugin; do
+    for sample in hello-plugin greet-plugin ip-range-operator tenant-parameter majority-strategy; do
         printf '%s with %s\n' "$sample" "$compiler"
         compile "$sample" "$compiler" || die "$sample does not build with $compiler"
         inspect "$scratch/$compiler/$sample/build/$sample.so"
@@ -94,8 +94,14 @@ for compiler in g++ "$clang"; do
 done
 
 # One of each compiler goes into the gateway.
-cp "$scratch/$clang/hello-plugin/build/hello-plugin.so" "$scratch/g++/greet-plugin/build/greet-plugin.so" "$modules/"
+cp "$scratch/$clang/hello-plugin/build/hello-plugin.so" "$scratch/g++/greet-plugin/build/greet-plugin.so" \
+    "$scratch/$clang/ip-range-operator/build/ip-range-operator.so" \
+    "$scratch/g++/tenant-parameter/build/tenant-parameter.so" \
+    "$scratch/$clang/majority-strategy/build/majority-strategy.so" "$modules/"
 printf 'hello = hello-plugin\ngreet = greet-plugin\n' >>"$modules/spi/Plugin"
+printf 'ipRange = ip-range-operator\n' >"$modules/spi/PredicateJudge"
+printf 'tenant = tenant-parameter\n' >"$modules/spi/ParameterData"
+printf 'majority = majority-strategy\n' >"$modules/spi/MatchStrategy"
 start 'order-service listening on 127.0.0.1:' "$build/bin/order-service" --port 0
 sed "s/127\.0\.0\.1:8189/127.0.0.1:$rest/" "$samples/quickstart.yaml" >"$scratch/weir.yaml"
 cat >>"$scratch/weir.yaml" <<'YAML'
@@ -111,6 +117,10 @@ YAML
 
 list=$("$prefix/bin/weir" plugin list -c "$scratch/weir.yaml")
 check "weir plugin list shows hello" grep -qE '^Plugin +hello +-100 +hello-plugin +1\.0\.0 +selected' <<<"$list"
+for line in 'PredicateJudge +ipRange +- +ip-range-operator' 'ParameterData +tenant +- +tenant-parameter' \
+            'MatchStrategy +majority +- +majority-strategy'; do
+    check "weir plugin list shows ${line%% *}" grep -qE "^$line +1\.0\.0 +selected" <<<"$list"
+done
 check "weir check takes the configuration" quietly "$prefix/bin/weir" check -c "$scratch/weir.yaml"
 start 'listening on 127.0.0.1:' "$prefix/bin/weir" run -c "$scratch/weir.yaml" --server.port=0 --management.port=0
 port=$rest

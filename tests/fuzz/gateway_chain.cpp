@@ -48,7 +48,7 @@ GatewayChain::GatewayChain(std::uint16_t upstreamPort) : host_(services_) {
     std::vector<std::string> warnings;
     data::DataFiles files(warnings);
     WEIR_ASSERT(files.add(*root, "f.yaml"));
-    auto built = gateway::buildChain(plugins_, files.take(), 1);
+    auto built = gateway::buildChain({plugins_, {}, std::make_shared<const data::DataSet>(files.take()), {}}, 1);
     WEIR_ASSERT(built);
     built_ = std::move(*built);
 }

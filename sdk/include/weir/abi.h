@@ -171,6 +171,23 @@ typedef struct weir_event {
     weir_str data;             /* a body that was asked for; lives until the exchange ends */
 } weir_event;
 
+/* ---- Metadata: what the data says of a service's method, ShenYu's MetaData. ---- */
+
+/* Views live until the exchange ends. A member the data leaves out is empty. */
+typedef struct weir_metadata {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str id;
+    weir_str app_name;
+    weir_str context_path;
+    weir_str path;
+    weir_str rpc_type;
+    weir_str service_name;
+    weir_str method_name;
+    weir_str parameter_types;
+    weir_str rpc_ext;  /* JSON text, as in the data */
+} weir_metadata;
+
 /* ---- What a plugin answers. ---- */
 
 typedef enum weir_answer {
@@ -302,6 +319,13 @@ struct weir_host {
 
     /* before the upstream call; WEIR_NOT_FOUND: this host does not know the option */
     weir_status (*option_set)(weir_exchange*, weir_option, int32_t on);
+
+    /* Attaches the enabled metadata entry whose path matches to the exchange, in place of one that was attached. 1: one
+     * was found; 0: there is none, and what was attached stays. */
+    int32_t (*metadata_find)(weir_exchange*, weir_str path);
+    /* The attached entry. The caller sets out->size; the host fills what lies within it. 1: out is set; 0: none is
+     * attached. */
+    int32_t (*metadata_get)(weir_exchange*, weir_metadata* out);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */
@@ -394,6 +418,93 @@ typedef struct weir_plugin_data_handler_list {
 } weir_plugin_data_handler_list;
 
 #define WEIR_INTERFACE_PLUGIN_DATA_HANDLER "weir.plugin_data_handler/1"
+
+/* ---- Interface "weir.parameter_data/1" ---- */
+
+/* A parameter type: where conditions with paramType `key` take their value from. */
+typedef struct weir_parameter_data {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str key;  /* a paramType: "tenant" */
+
+    /* control; one state per paramName that conditions use, "" among them. A paramName it does not take is refused
+     * with WEIR_INVALID and error_set. */
+    weir_status (*create)(const weir_host* host, weir_str param_name, void** state, weir_error* error);
+    void (*destroy)(void* state);
+    /* loop, several at once; may read the exchange, not change it. The value lives until the exchange ends: a view of
+     * the host's, a text in the arena, or the state's own. Null or blank: the value is missing. */
+    weir_str (*read)(void* state, weir_exchange*);
+} weir_parameter_data;
+
+typedef struct weir_parameter_data_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_parameter_data* const* items;
+} weir_parameter_data_list;
+
+#define WEIR_INTERFACE_PARAMETER_DATA "weir.parameter_data/1"
+
+/* ---- Interface "weir.predicate_judge/1" ---- */
+
+/* Views live until the call returns. */
+typedef struct weir_condition {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str param_type;
+    weir_str param_name;
+    weir_str param_value;  /* trimmed */
+} weir_condition;
+
+/* An operator: whether a value meets a condition. */
+typedef struct weir_predicate_judge {
+    uint32_t size;
+    uint32_t blanks;  /* 1: blank and missing values are judged too (as empty); 0: they never meet the condition */
+    weir_str key;     /* an operator: "ipRange" */
+
+    /* control; one state per condition. A paramValue it can not use is refused with WEIR_INVALID and error_set. */
+    weir_status (*create)(const weir_host* host, const weir_condition* condition, void** state, weir_error* error);
+    void (*destroy)(void* state);
+    /* any loop, several at once: 1 holds, 0 not. `value` lives until the call returns. */
+    int32_t (*judge)(void* state, weir_str value);
+} weir_predicate_judge;
+
+typedef struct weir_predicate_judge_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_predicate_judge* const* items;
+} weir_predicate_judge_list;
+
+#define WEIR_INTERFACE_PREDICATE_JUDGE "weir.predicate_judge/1"
+
+/* ---- Interface "weir.match_strategy/1" ---- */
+
+/* The conditions of one selector or rule, for one request; until the call returns. */
+typedef struct weir_conditions {
+    uint32_t size;
+    uint32_t count;
+    /* 1: condition `index` holds, 0: it does not, or there is none of that index. Each call judges anew. */
+    int32_t (*holds)(const struct weir_conditions*, uint32_t index);
+} weir_conditions;
+
+/* A match mode: what the conditions of a selector or rule have to say for it to match. */
+typedef struct weir_match_strategy {
+    uint32_t size;
+    uint32_t reserved;
+    weir_str key;  /* a matchMode by name: "majority" */
+
+    /* control; one state for all selectors and rules of that mode */
+    weir_status (*create)(const weir_host* host, void** state, weir_error* error);
+    void (*destroy)(void* state);
+    int32_t (*match)(void* state, const weir_conditions*);  /* any loop, several at once: 1 matches, 0 not */
+} weir_match_strategy;
+
+typedef struct weir_match_strategy_list {
+    uint32_t size;
+    uint32_t count;
+    const weir_match_strategy* const* items;
+} weir_match_strategy_list;
+
+#define WEIR_INTERFACE_MATCH_STRATEGY "weir.match_strategy/1"
 
 /* ---- The one symbol a module exports. ---- */
 

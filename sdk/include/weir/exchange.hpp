@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <optional>
 #include <string_view>
 
 #include "weir/abi.h"
+#include "weir/arena.hpp"
 #include "weir/text.hpp"
 
 namespace weir {
@@ -39,6 +42,20 @@ enum class Call {
     Reset = WEIR_CALL_RESET,
     BadReply = WEIR_CALL_BAD_REPLY,
     Unresolved = WEIR_CALL_UNRESOLVED,
+};
+
+// What the data says of a service's method (ShenYu's MetaData). Texts live until the exchange ends; one that the data
+// leaves out is empty.
+struct Metadata {
+    std::string_view id;
+    std::string_view appName;
+    std::string_view contextPath;
+    std::string_view path;
+    std::string_view rpcType;
+    std::string_view serviceName;
+    std::string_view methodName;
+    std::string_view parameterTypes;
+    std::string_view rpcExt;  // JSON
 };
 
 // The fields of a message. Names compare without case. Texts that are returned live until the exchange ends.
@@ -133,6 +150,32 @@ public:
     }
     void setAttribute(std::uint32_t id, std::string_view value) {
         detail::hostTable->attribute_set(this, id, detail::str(value));
+    }
+
+    // A copy of a text that lives until the exchange ends. Empty, with a null pointer, when there is no memory for it.
+    std::string_view keep(std::string_view text) noexcept {
+        if (text.empty()) return std::string_view("", 0);
+        try {
+            char* copy = static_cast<char*>(detail::arenaAllocate(*this, text.size()));
+            std::memcpy(copy, text.data(), text.size());
+            return {copy, text.size()};
+        } catch (const std::bad_alloc&) {
+            return {};
+        }
+    }
+
+    // Attaches the enabled metadata entry whose path matches; false: there is none, and what was attached stays. Other
+    // plugins see the same one.
+    bool findMetadata(std::string_view path) { return detail::hostTable->metadata_find(this, detail::str(path)) != 0; }
+    // The attached entry; nullopt when none is.
+    std::optional<Metadata> metadata() const {
+        weir_metadata raw{};
+        raw.size = sizeof raw;
+        if (!detail::hostTable->metadata_get(self(), &raw)) return std::nullopt;
+        return Metadata{detail::view(raw.id),           detail::view(raw.app_name),    detail::view(raw.context_path),
+                        detail::view(raw.path),         detail::view(raw.rpc_type),    detail::view(raw.service_name),
+                        detail::view(raw.method_name),  detail::view(raw.parameter_types),
+                        detail::view(raw.rpc_ext)};
     }
 
     // Sets the whole response. From onRequest: `return exchange.reply(...)`; in a coroutine: call it and co_return.

@@ -5,13 +5,17 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include "weir/abi.h"
 #include "weir/data_handler.hpp"
 #include "weir/describe.h"
 #include "weir/load_balancer.hpp"
+#include "weir/match_strategy.hpp"
+#include "weir/parameter_data.hpp"
 #include "weir/plugin.hpp"
+#include "weir/predicate_judge.hpp"
 
 namespace weir {
 
@@ -267,15 +271,41 @@ struct LoadBalancerEntry {
                ",\"sticky\":" + (options.sticky ? "true" : "false") + "}";
     }
 };
+// An entry that a manifest has nothing more to say of.
+inline std::string describeKey(std::string_view interface, weir_str key) {
+    return "{\"interface\":" + quoteJson(interface) + ",\"key\":" + quoteJson(view(key)) + "}";
+}
 struct DataHandlerEntry {
     static constexpr std::string_view kInterface = WEIR_INTERFACE_PLUGIN_DATA_HANDLER;
     using List = weir_plugin_data_handler_list;
 
     weir_plugin_data_handler table;
 
-    std::string describe() const {
-        return "{\"interface\":\"PluginDataHandler\",\"key\":" + quoteJson(view(table.key)) + "}";
-    }
+    std::string describe() const { return describeKey("PluginDataHandler", table.key); }
+};
+struct ParameterDataEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_PARAMETER_DATA;
+    using List = weir_parameter_data_list;
+
+    weir_parameter_data table;
+
+    std::string describe() const { return describeKey("ParameterData", table.key); }
+};
+struct PredicateJudgeEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_PREDICATE_JUDGE;
+    using List = weir_predicate_judge_list;
+
+    weir_predicate_judge table;
+
+    std::string describe() const { return describeKey("PredicateJudge", table.key); }
+};
+struct MatchStrategyEntry {
+    static constexpr std::string_view kInterface = WEIR_INTERFACE_MATCH_STRATEGY;
+    using List = weir_match_strategy_list;
+
+    weir_match_strategy table;
+
+    std::string describe() const { return describeKey("MatchStrategy", table.key); }
 };
 
 // A module's entries of one interface, and the list of their tables that the host asks for.
@@ -308,45 +338,37 @@ private:
     typename Entry::List list_{sizeof(typename Entry::List), 0, items_};
 };
 
+template <class Wanted, class... Entries>
+constexpr std::size_t kCountOf = (0 + ... + std::is_same_v<Entries, Wanted>);
+
 // Everything a module provides, in static storage of the module.
-template <std::size_t Plugins, std::size_t Balancers, std::size_t Handlers>
+template <class... Entries>
 class Provided {
 public:
-    template <class... Entries>
     explicit Provided(const Entries&... entries) {
-        (add(entries), ...);
+        (std::get<SectionOf<Entries>>(sections_).add(entries), ...);
     }
 
     const void* find(std::string_view interface) const {
-        if (const void* list = plugins_.find(interface)) return list;
-        if (const void* list = balancers_.find(interface)) return list;
-        return handlers_.find(interface);
+        const void* list = nullptr;
+        std::apply([&](const auto&... sections) { ((list = sections.find(interface)) || ...); }, sections_);
+        return list;
     }
     void describe(void (*write)(void*, const char*, std::size_t), void* context) const {
         std::string out = "[";
-        plugins_.describe(out);
-        balancers_.describe(out);
-        handlers_.describe(out);
+        std::apply([&](const auto&... sections) { (sections.describe(out), ...); }, sections_);
         out += "]";
         write(context, out.data(), out.size());
     }
 
 private:
-    void add(const PluginEntry& entry) { plugins_.add(entry); }
-    void add(const LoadBalancerEntry& entry) { balancers_.add(entry); }
-    void add(const DataHandlerEntry& entry) { handlers_.add(entry); }
+    template <class Entry>
+    using SectionOf = Section<Entry, kCountOf<Entry, Entries...>>;
 
-    Section<PluginEntry, Plugins> plugins_;
-    Section<LoadBalancerEntry, Balancers> balancers_;
-    Section<DataHandlerEntry, Handlers> handlers_;
+    std::tuple<SectionOf<PluginEntry>, SectionOf<LoadBalancerEntry>, SectionOf<DataHandlerEntry>,
+               SectionOf<ParameterDataEntry>, SectionOf<PredicateJudgeEntry>, SectionOf<MatchStrategyEntry>>
+        sections_;
 };
-
-template <class Wanted, class... Entries>
-constexpr std::size_t kCountOf = (0 + ... + std::is_same_v<Entries, Wanted>);
-
-template <class... Entries>
-Provided(const Entries&...) -> Provided<kCountOf<PluginEntry, Entries...>, kCountOf<LoadBalancerEntry, Entries...>,
-                                        kCountOf<DataHandlerEntry, Entries...>>;
 
 }  // namespace detail
 
@@ -364,6 +386,21 @@ detail::LoadBalancerEntry loadBalancer(std::string_view key, LoadBalancerOptions
 template <class T>
 detail::DataHandlerEntry pluginDataHandler(std::string_view key) {
     return {detail::DataHandlerTable::make<T>(key)};
+}
+// A parameter type, `key` in conditions' paramType; T is constructed from `const std::string& paramName`.
+template <class T>
+detail::ParameterDataEntry parameterData(std::string_view key) {
+    return {detail::ParameterDataTable::make<T>(key)};
+}
+// An operator of conditions; T is constructed from `const weir::Condition&`.
+template <class T>
+detail::PredicateJudgeEntry predicateJudge(std::string_view key, PredicateJudgeOptions options = {}) {
+    return {detail::PredicateJudgeTable::make<T>(key, options)};
+}
+// A match mode, by its name in matchMode; T is default constructed.
+template <class T>
+detail::MatchStrategyEntry matchStrategy(std::string_view key) {
+    return {detail::MatchStrategyTable::make<T>(key)};
 }
 
 }  // namespace weir

@@ -587,13 +587,18 @@ TEST_CASE("a rule plugin that must match answers ShenYu's codes when nothing doe
     for (const Row& row : rows) {
         for (const bool mustMatch : {true, false}) {
             Harness h;
-            auto matcher = weir::match::PluginMatcher::compile(row.selectors);
-            REQUIRE(matcher.ok());
+            std::vector<weir::match::PluginMatcher::Entry> entries;
+            for (const SelectorSpec& spec : row.selectors) {
+                auto compiled = weir::match::compile(spec, {});
+                REQUIRE(compiled.ok());
+                entries.push_back({*compiled, nullptr});
+            }
+            const auto matcher = weir::match::PluginMatcher::build(std::move(entries), weir::match::Order::Best);
             h.plain("divide", [](weir::Exchange& exchange) { return exchange.reply(599, ""); });
             h.plain("end", replyOk);
             h.entry(0).matches = true;
             h.entry(0).unmatchedError = mustMatch;
-            h.entry(0).matcher = matcher->get();
+            h.entry(0).matcher = matcher.get();
             h.start();
             CHECK(h.exchange->response.head.status == (mustMatch ? 404 : 200));
             if (mustMatch) CHECK(h.exchange->response.body == row.body);

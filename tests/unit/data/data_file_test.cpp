@@ -51,36 +51,36 @@ appAuth: [{appKey: k}]
 )"}});
     REQUIRE(set);
     REQUIRE(set->plugins.size() == 2);
-    CHECK(set->plugins[0].name == "contextPath");
+    CHECK(set->plugins[0]->name == "contextPath");
     REQUIRE(set->plugin("divide"));
     CHECK(set->plugin("divide")->id == "divide");
     CHECK(set->plugin("nope") == nullptr);
 
     auto selectors = set->selectorsOf("divide");
     REQUIRE(selectors.size() == 2);
-    CHECK(selectors[0].id == "77");
-    CHECK(selectors[0].sort == 0);
-    CHECK(selectors[1].id == "divide/orders");
-    CHECK(selectors[1].sort == 1);
-    CHECK(selectors[1].pluginName == "divide");
-    CHECK(selectors[1].pluginId == "divide");
+    CHECK(selectors[0]->id == "77");
+    CHECK(selectors[0]->sort == 0);
+    CHECK(selectors[1]->id == "divide/orders");
+    CHECK(selectors[1]->sort == 1);
+    CHECK(selectors[1]->pluginName == "divide");
+    CHECK(selectors[1]->pluginId == "divide");
     CHECK(set->selectorsOf("contextPath").empty());
 
     auto rules = set->rulesOf("divide", "divide/orders");
     REQUIRE(rules.size() == 2);
-    CHECK(rules[0].id == "divide/orders/all");
-    CHECK(rules[0].sort == 1);
-    CHECK(rules[0].selectorId == "divide/orders");
-    CHECK(rules[1].id == "divide/orders/some");
-    CHECK(rules[1].sort == 2);
+    CHECK(rules[0]->id == "divide/orders/all");
+    CHECK(rules[0]->sort == 1);
+    CHECK(rules[0]->selectorId == "divide/orders");
+    CHECK(rules[1]->id == "divide/orders/some");
+    CHECK(rules[1]->sort == 2);
     REQUIRE(set->rulesOf("divide", "77").size() == 1);
-    CHECK(set->rulesOf("divide", "77")[0].id == "r1");
-    CHECK(set->rulesOf("divide", "77")[0].sort == 9);
+    CHECK(set->rulesOf("divide", "77")[0]->id == "r1");
+    CHECK(set->rulesOf("divide", "77")[0]->sort == 9);
     CHECK(set->rulesOf("contextPath", "77").empty());
 
-    CHECK(set->metadata[0].id == "/b");
-    CHECK(set->metadata[1].id == "1");
-    CHECK(set->appAuth[0].appKey == "k");
+    CHECK(set->metadata[0]->id == "/b");
+    CHECK(set->metadata[1]->id == "1");
+    CHECK(set->appAuth[0]->appKey == "k");
 }
 
 TEST_CASE("selectors and rules are sorted by sort, then id, wherever they stand") {
@@ -94,8 +94,8 @@ plugins:
 )"}});
     REQUIRE(set);
     std::string order;
-    for (const auto& selector : set->selectorsOf("p")) order += selector.name;
-    for (const auto& rule : set->rulesOf("p", "p/a")) order += rule.name;
+    for (const auto& selector : set->selectorsOf("p")) order += selector->name;
+    for (const auto& rule : set->rulesOf("p", "p/a")) order += rule->name;
     CHECK(order == "bacxyz");
 }
 
@@ -106,9 +106,9 @@ TEST_CASE("several files may add selectors to one plugin, one of them may set it
         auto set = readAll(files);
         REQUIRE(set);
         REQUIRE(set->plugins.size() == 1);
-        CHECK_FALSE(set->plugins[0].enabled);
+        CHECK_FALSE(set->plugins[0]->enabled);
         REQUIRE(set->selectorsOf("divide").size() == 2);
-        CHECK(set->selectorsOf("divide")[1].sort == 2);
+        CHECK(set->selectorsOf("divide")[1]->sort == 2);
     }
     CHECK(error({main, {"b.yaml", "plugins: [{name: divide, sort: 3}]"}}) ==
           "b.yaml:1:11: the plugin \"divide\" has its own keys already at weir.yaml:1:11; expected only name and "

@@ -75,9 +75,9 @@ TEST_CASE("a snapshot brings back what calls changed, and only the owner may rea
     next.restore(*loaded);
     CHECK(entriesOf(next) == entriesOf(store));
     CHECK(entriesOf(next) == "p:a p:b(off) s:waiting/2=say \"hi\"\n r:waiting/2/3 m:m a:k=x a:other=s3cret");
-    CHECK(base::toJson(next.data().selectors[0].handle) == R"([{"upstreamUrl":"u","weight":50}])");
-    CHECK(next.data().selectors[0].conditions[0].paramValue == "/**");
-    CHECK(next.data().selectors[0].origin.file == file.string());
+    CHECK(base::toJson(next.data().selectors[0]->handle) == R"([{"upstreamUrl":"u","weight":50}])");
+    CHECK(next.data().selectors[0]->conditions[0].paramValue == "/**");
+    CHECK(next.data().selectors[0]->origin.file == file.string());
 }
 
 TEST_CASE("without a snapshot nothing is restored, an empty one is no damage") {

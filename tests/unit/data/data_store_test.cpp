@@ -86,7 +86,9 @@ TEST_CASE("between files and calls the last change wins, entry by entry") {
         const DataSet next = without ? fileData("plugins: [{name: a}]") : fileWith(row.nextFile);
         const DataStore stopped = store;
         store.reload(next);
-        auto name = [](const DataStore& of) { return of.data().selectors.empty() ? "" : of.data().selectors[0].name; };
+        auto name = [](const DataStore& of) {
+            return of.data().selectors.empty() ? std::string() : of.data().selectors[0]->name;
+        };
         CHECK(name(store) == row.inForce);
         CHECK(name(restarted(store, next)) == row.afterRestart);
         // The file may as well change while the gateway is down.
@@ -113,7 +115,7 @@ TEST_CASE("lines that only moved change nothing but where the entries are from")
     store.put(selector("a", "1", 1, "c"));
     store.reload(fileData("\n\nplugins:\n  - name: a\n    selectors:\n      - {name: v1, id: '1'}\n"));
     CHECK(entriesOf(store) == "p:a s:a/1=c");
-    CHECK(store.data().plugins[0].origin.mark.line == 4);
+    CHECK(store.data().plugins[0]->origin.mark.line == 4);
 }
 
 TEST_CASE("only what calls changed is kept over a restart") {

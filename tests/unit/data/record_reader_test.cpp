@@ -31,7 +31,7 @@ TEST_CASE("a selector has the defaults of a file and keeps what it names") {
     REQUIRE(plain);
     CHECK(plain->name == "no");
     CHECK(plain->type == 1);
-    CHECK(plain->matchMode == 0);
+    CHECK(plain->matchMode == "and");
     CHECK(plain->enabled);
     CHECK(plain->continued);
     CHECK_FALSE(plain->logged);
@@ -57,7 +57,7 @@ handle: [{upstreamUrl: "127.0.0.1:8189", weight: 50}]
     REQUIRE(full);
     CHECK(full->id == "7");
     CHECK(full->type == 0);
-    CHECK(full->matchMode == 1);
+    CHECK(full->matchMode == "or");
     CHECK(full->sort == -3);
     CHECK_FALSE(full->enabled);
     CHECK(full->logged);
@@ -131,10 +131,13 @@ TEST_CASE("a wrong record is refused with its place and what was expected") {
         {"name: r\nenabled: flase", "f.yaml:2:10: rule.enabled: expected true or false (or yes, no, on, off), got "
                                     "\"flase\"; did you mean \"false\"?"},
         {"name: r\nenabled:", "f.yaml:2:1: rule.enabled: expected true or false (or yes, no, on, off), got nothing"},
-        {"name: r\nmatchMode: and",
-         "f.yaml:2:12: rule.matchMode: expected 0 (all conditions) or 1 (any of them), got \"and\""},
-        {"name: r\nmatchMode: 2",
-         "f.yaml:2:12: rule.matchMode: expected 0 (all conditions) or 1 (any of them), got \"2\""},
+        {"name: r\nmatchMode: []",
+         "f.yaml:2:12: rule.matchMode: expected 0 (all conditions), 1 (any of them) or the name of a strategy, got a "
+         "list"},
+        {"name: r\nconditions: [{paramType: uri, operator: match}]",
+         "f.yaml:2:14: condition.paramValue: expected what \"match\" compares with, got nothing"},
+        {"name: r\nconditions: [{paramType: uri, operator: match, paramValue: ~}]",
+         "f.yaml:2:60: condition.paramValue: expected what \"match\" compares with, got nothing"},
         {"name: r\nsort: first", "f.yaml:2:7: rule.sort: expected a whole number, got \"first\""},
         {"name: r\nsort: 4294967296", "f.yaml:2:7: rule.sort: expected a whole number, got \"4294967296\""},
         {"name: r\nhandel: {}", "f.yaml:2:1: rule: unknown key \"handel\"; did you mean \"handle\"?"},
@@ -217,7 +220,7 @@ TEST_CASE("lenient reading takes ShenYu's sync data: unknown keys are one warnin
         auto selector = reading.reader.readSelector(*record);
         REQUIRE(selector);
         CHECK(selector->name == "");
-        CHECK(selector->matchMode == 0);
+        CHECK(selector->matchMode == "7");
         CHECK(selector->type == 0);
         CHECK(selector->continued);
         CHECK(base::toJson(selector->handle) == R"([{"upstreamUrl":"h:1"}])");

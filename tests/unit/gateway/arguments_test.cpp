@@ -48,6 +48,32 @@ TEST_CASE("the words of a command become verb, file and overrides") {
     CHECK(running.overrides[0].text == "t");
 }
 
+TEST_CASE("explain takes a request, its headers and body, and where to ask") {
+    const Arguments file = good({"explain", "-c", "f", "GET /x?y=1", "-H", "a: b", "--header=Host:x", "-d", "{}",
+                                 "--client", "10.0.0.1", "--limit=3", "--json"});
+    CHECK(file.verb == Verb::Explain);
+    CHECK(file.explained.request == "GET /x?y=1");
+    REQUIRE(file.explained.headers.size() == 2);
+    CHECK(file.explained.headers[0] == std::pair<std::string, std::string>("a", "b"));
+    CHECK(file.explained.headers[1] == std::pair<std::string, std::string>("Host", "x"));
+    CHECK(file.explained.body == "{}");
+    CHECK(file.explained.client == "10.0.0.1");
+    CHECK(file.explained.limit == 3);
+    CHECK(file.json);
+    CHECK(good({"explain", "/x", "--url", "http://a:1"}).explained.request == "GET /x");
+
+    CHECK(problem({"explain", "-c", "f"}) == "explain needs a request behind it: 'GET /path'");
+    CHECK(problem({"explain", "/x"}) ==
+          "explain needs a configuration file (-c FILE) or a running gateway (--url URL)");
+    CHECK(problem({"explain", "-c", "f", "/x", "/y"}) == "unexpected \"/y\"");
+    CHECK(problem({"explain", "-c", "f", "/x", "-H", "none"}) == "-H expects 'NAME: VALUE', got \"none\"");
+    CHECK(problem({"explain", "-c", "f", "/x", "--limit", "many"}) ==
+          "--limit expects a whole number, got \"many\"");
+    CHECK(problem({"explain", "-c", "f", "/x", "-H"}) == "-H needs a value behind it");
+    CHECK(problem({"explain", "-c", "f", "/x", "--jason"}) == "unknown option \"--jason\"; did you mean \"--json\"?");
+    CHECK(problem({"check", "-c", "f", "--json"}).starts_with("unknown option"));
+}
+
 TEST_CASE("a value is taken as it is, also when it looks like an option or is empty") {
     Arguments run = good({"run", "-c", "f", "--management.token=a=b --x", "--log.file", "--help", "--extPlugin.path="});
     CHECK_FALSE(run.help);
@@ -92,12 +118,12 @@ TEST_CASE("help names the settings where they are taken") {
 TEST_CASE("what is wrong is named with what is near it") {
     struct Row { Words words; const char* error; };
     const Row rows[] = {
-        {{}, "expected a verb: run, check, plugin list or version"},
+        {{}, "expected a verb: run, check, explain, plugin list or version"},
         {{"rum"}, "unknown verb \"rum\"; did you mean \"run\"?"},
         {{"chekc"}, "unknown verb \"chekc\"; did you mean \"check\"?"},
-        {{"frobnicate"}, "unknown verb \"frobnicate\"; expected run, check, plugin list or version"},
+        {{"frobnicate"}, "unknown verb \"frobnicate\"; expected run, check, explain, plugin list or version"},
         {{"--hepl"}, "unknown option \"--hepl\"; did you mean \"--help\"?"},
-        {{"-c", "f"}, "unknown option \"-c\"; expected run, check, plugin list or version"},
+        {{"-c", "f"}, "unknown option \"-c\"; expected run, check, explain, plugin list or version"},
         {{"plugin"}, "plugin expects list, check, why or install behind it"},
         {{"plugin", "lst"}, "unknown verb \"plugin lst\"; expected plugin list, check, why or install"},
         {{"run"}, "run needs a configuration file: -c FILE"},

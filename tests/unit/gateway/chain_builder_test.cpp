@@ -5,6 +5,7 @@
 #include "chain/host_table.hpp"
 #include "config/yaml.hpp"
 #include "data/data_file.hpp"
+#include "data/record_writer.hpp"
 #include "support/catch.hpp"
 #include "unit/match/fake_subject.hpp"
 
@@ -50,13 +51,24 @@ private:
     std::vector<std::shared_ptr<gateway::PluginInstance>> plugins_;
 };
 
-base::Result<gateway::BuiltChain> build(const Modules& modules, std::string_view yaml) {
+data::DataSet dataOf(std::string_view yaml) {
     const auto root = config::parseYaml(yaml, "f.yaml");
     REQUIRE(root);
     std::vector<std::string> warnings;
     data::DataFiles files(warnings);
     REQUIRE(files.add(*root, "f.yaml"));
-    return gateway::buildChain(modules.plugins(), files.take(), 1);
+    return files.take();
+}
+
+base::Result<gateway::BuiltChain> build(const Modules& modules, std::string_view yaml) {
+    return gateway::buildChain({modules.plugins(), {}, std::make_shared<const data::DataSet>(dataOf(yaml)), {}}, 1);
+}
+
+const match::PluginMatcher& matcherOf(const gateway::BuiltChain& built, std::string_view key) {
+    const auto& chain = built.snapshot->chain;
+    const auto found = std::ranges::find(chain, key, &chain::ChainEntry::key);
+    REQUIRE(found != chain.end());
+    return *found->matcher;
 }
 
 std::string error(std::string_view yaml) {
@@ -125,8 +137,8 @@ TEST_CASE("a condition's mistake is named with its place in the file") {
                      "      - name: s\n"
                      "        conditions:\n"
                      "          - {paramType: uri, operator: pathPattern, paramValue: /a/**}\n"
-                     "          - {paramType: uri, operator: pathPatern, paramValue: /a/**}\n"),
-               Catch::StartsWith("f.yaml:7:13: plugin 'divide', selector 's': ") && Catch::Contains("pathPattern"));
+                     "          - {paramType: uri, operator: pathPattern, paramValue: /a/**/b}\n"),
+               Catch::StartsWith("f.yaml:7:13: plugin 'divide', selector 's': "));
     CHECK_THAT(error("plugins:\n"
                      "  - name: divide\n"
                      "    selectors:\n"
@@ -222,14 +234,10 @@ plugins:
           {paramType: uri, operator: "=", paramValue: /c}]}]}
 )");
     REQUIRE(built);
-    const auto& chain = built->snapshot->chain;
-    const auto divide =
-        std::find_if(chain.begin(), chain.end(), [](const auto& entry) { return entry.key == "divide"; });
-    REQUIRE(divide != chain.end());
     const auto choose = [&](const char* path) {
         match::FakeSubject subject;
         subject.path = path;
-        return divide->matcher->choose(subject);
+        return matcherOf(*built, "divide").choose(subject);
     };
     CHECK(choose("/a").outcome == match::Choice::Matched);
     CHECK(choose("/a").rule == nullptr);
@@ -238,4 +246,120 @@ plugins:
     CHECK(choose("/c").selector->defaultRule == nullptr);
     REQUIRE(choose("/c").rule != nullptr);
     CHECK(choose("/c").rule->handle != nullptr);
+}
+
+namespace {
+
+// Three selectors with two rules each; what differs between the rows of a test is one word.
+std::string sixRules(const std::string& b2, const std::string& selectorC = "/c") {
+    const auto rule = [](const std::string& name, const std::string& value) {
+        return "          - {name: " + name + ", handle: {retry: 3}, conditions: [{paramType: uri, operator: startsWith, " +
+               "paramValue: " + value + "}]}\n";
+    };
+    std::string yaml = "plugins:\n  - name: divide\n    selectors:\n";
+    for (const std::string name : {"a", "b", "c"}) {
+        yaml += "      - name: " + name + "\n        handle: [{upstreamUrl: \"127.0.0.1:1\"}]\n" +
+                "        conditions: [{paramType: uri, operator: startsWith, paramValue: " +
+                (name == "c" ? selectorC : "/" + name) + "}]\n        rules:\n" + rule("one", "/" + name + "/1") +
+                rule("two", name == "b" ? b2 : "/" + name + "/2");
+    }
+    return yaml;
+}
+
+// The data with what is equal in `before` taken from there, as a store that a call has edited has it.
+data::DataSet edited(const data::DataSet& before, data::DataSet now) {
+    const auto share = [](const auto& from, auto& to) {
+        for (auto& record : to) {
+            for (const auto& old : from) {
+                if (base::toJson(data::toValue(*old)) == base::toJson(data::toValue(*record))) record = old;
+            }
+        }
+    };
+    share(before.selectors, now.selectors);
+    share(before.rules, now.rules);
+    return now;
+}
+
+}  // namespace
+
+TEST_CASE("a build shares with the one before what was made of the same records, and all of it if nothing changed") {
+    const Modules modules;
+    const auto first = std::make_shared<const data::DataSet>(dataOf(sixRules("/b/2")));
+    const auto before = gateway::buildChain({modules.plugins(), {}, first, {}}, 1);
+    REQUIRE(before);
+    const match::PluginMatcher& old = matcherOf(*before, "divide");
+
+    const auto same = gateway::buildChain(before->input, 2, &*before);
+    REQUIRE(same);
+    CHECK(&matcherOf(*same, "divide") == &old);
+
+    const auto next = std::make_shared<const data::DataSet>(edited(*first, dataOf(sixRules("/b/other"))));
+    const auto changed = gateway::buildChain({modules.plugins(), {}, next, {}}, 2, &*before);
+    REQUIRE(changed);
+    const match::PluginMatcher& now = matcherOf(*changed, "divide");
+    REQUIRE(now.entries().size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::string& name = now.entries()[i].selector->selector.name;
+        CHECK(now.entries()[i].selector == old.entries()[i].selector);
+        CHECK((now.entries()[i].rules == old.entries()[i].rules) == (name != "b"));
+    }
+    const auto rules = [](const match::PluginMatcher& matcher) { return matcher.entries()[1].rules->rules(); };
+    CHECK(rules(now)[0] == rules(old)[0]);
+    CHECK(rules(now)[1] != rules(old)[1]);
+    CHECK(rules(now)[1]->rule.handle == rules(old)[1]->rule.handle);  // its text is the same
+
+    const auto moved = std::make_shared<const data::DataSet>(edited(*next, dataOf(sixRules("/b/other", "/d"))));
+    const auto last = gateway::buildChain({modules.plugins(), {}, moved, {}}, 3, &*changed);
+    REQUIRE(last);
+    CHECK(matcherOf(*last, "divide").entries()[2].selector != now.entries()[2].selector);
+    CHECK(matcherOf(*last, "divide").entries()[2].selector->handle == now.entries()[2].selector->handle);
+    CHECK(matcherOf(*last, "divide").entries()[2].rules == now.entries()[2].rules);
+}
+
+TEST_CASE("an operator that nobody provides makes its rule wait; a provider brings it to life, its end back to waiting") {
+    class Long final : public match::Operator {
+        struct Test final : match::ValueTest {
+            bool passes(std::string_view value) const noexcept override { return value.size() > 8; }
+        };
+        base::Result<std::unique_ptr<const match::ValueTest>> bind(const match::ConditionSpec&) const override {
+            return std::unique_ptr<const match::ValueTest>(std::make_unique<Test>());
+        }
+    };
+    const Modules modules;
+    const auto data = std::make_shared<const data::DataSet>(dataOf(R"(
+plugins:
+  - name: divide
+    selectors:
+      - name: s
+        conditions: [{paramType: uri, operator: startsWith, paramValue: /}]
+        rules:
+          - {name: r, conditions: [{paramType: uri, operator: longerThan, paramValue: 8}]}
+)"));
+    match::Providers providers;
+    providers.operators["longerThan"] = std::make_shared<Long>();
+    const auto chosen = [](const gateway::BuiltChain& built) {
+        match::FakeSubject subject;
+        subject.path = "/a/long/path";
+        return matcherOf(built, "divide").choose(subject).outcome;
+    };
+    const auto waits = gateway::buildChain({modules.plugins(), {}, data, {}}, 1);
+    REQUIRE(waits);
+    CHECK(chosen(*waits) == match::Choice::NoRule);
+    REQUIRE(waits->waiting->rules.size() == 1);
+    CHECK_THAT(waits->waiting->rules.at({"divide", "divide/s/r"}), Catch::Contains("longerThan"));
+    REQUIRE(waits->warnings.size() == 1);
+    CHECK_THAT(waits->warnings[0], Catch::StartsWith("f.yaml:8:13: plugin 'divide', selector 's', rule 'r': "));
+
+    const auto alive = gateway::buildChain({modules.plugins(), providers, data, {}}, 2, &*waits);
+    REQUIRE(alive);
+    CHECK(chosen(*alive) == match::Choice::Matched);
+    CHECK(alive->waiting->rules.empty());
+
+    const auto again = gateway::buildChain({modules.plugins(), {}, data, {}}, 3, &*alive);
+    REQUIRE(again);
+    CHECK(chosen(*again) == match::Choice::NoRule);
+    CHECK(again->waiting->rules.size() == 1);
+    const auto still = gateway::buildChain({modules.plugins(), {}, data, {}}, 4, &*again);
+    REQUIRE(still);
+    CHECK(still->waiting->rules.size() == 1);
 }

@@ -23,6 +23,9 @@ struct FakeControl final : DataControl {
         look(store);
     }
 
+    std::shared_ptr<const WaitingEntries> waiting() const override { return waitingEntries; }
+
+    std::shared_ptr<const WaitingEntries> waitingEntries = std::make_shared<const WaitingEntries>();
     mutable std::mutex mutex;
     data::DataStore store;
     base::Error refusal;

@@ -102,7 +102,7 @@ TEST_CASE("a selector gets what it leaves out and its id is the answer") {
     CHECK(selector.id == id);
     CHECK_THAT(selector.name, Catch::Matches("divide:selector[0-9]{1,3}"));
     CHECK(selector.type == 0);
-    CHECK(selector.matchMode == 0);
+    CHECK(selector.matchMode == "and");
     CHECK(selector.sort == 10);
     CHECK(selector.enabled);
     CHECK(selector.continued);
@@ -132,8 +132,8 @@ TEST_CASE("a rule gets what it leaves out, its plugin from its selector") {
     local.send("/shenyu/plugin/selector/saveOrUpdate", R"({"id":"1","pluginName":"a"})");
     const std::string id = local.send("/shenyu/plugin/rule/saveOrUpdate", R"({"selectorId":"1"})");
     CHECK(isNumber(id));
-    CHECK(local.data().rules[0].pluginName == "a");
-    CHECK(local.data().rules[0].sort == 10);
+    CHECK(local.data().rules[0]->pluginName == "a");
+    CHECK(local.data().rules[0]->sort == 10);
     CHECK(local.ask("/shenyu/plugin/rule/findList?selectorId=2") ==
           "Error: can not find rule data by selector id :2");
     CHECK_THAT(local.ask("/shenyu/plugin/rule/findList?selectorId=1"), Catch::StartsWith("[{\"id\":\"" + id + "\""));
@@ -174,14 +174,14 @@ TEST_CASE("a selector comes with its rules in one call") {
                          R"(},{"ruleName":null,"conditionDataList":[]}]})") == "success");
     const auto selectors = local.data().selectorsOf("b");
     REQUIRE(selectors.size() == 1);
-    CHECK(selectors[0].sort == 3);
-    CHECK(selectors[0].matchMode == 1);
-    const auto rules = local.data().rulesOf("b", selectors[0].id);
+    CHECK(selectors[0]->sort == 3);
+    CHECK(selectors[0]->matchMode == "or");
+    const auto rules = local.data().rulesOf("b", selectors[0]->id);
     REQUIRE(rules.size() == 2);
-    CHECK(rules[0].name == "first");
-    CHECK(rules[0].matchMode == 1);
-    CHECK_THAT(rules[1].name, Catch::StartsWith("b:rule"));
-    CHECK(rules[1].matchMode == 0);
+    CHECK(rules[0]->name == "first");
+    CHECK(rules[0]->matchMode == "or");
+    CHECK_THAT(rules[1]->name, Catch::StartsWith("b:rule"));
+    CHECK(rules[1]->matchMode == "and");
 
     CHECK(local.send("/shenyu/plugin/selectorAndRules", "{}") == "Error: please add pluginName!");
     CHECK(local.post("/shenyu/plugin/selectorAndRules", R"({"pluginName":"c","ruleDataList":[1]})").status == 400);
@@ -192,11 +192,11 @@ TEST_CASE("a selector comes with its rules in one call") {
 TEST_CASE("app auth and metadata are saved and deleted") {
     Local local;
     CHECK(local.send("/shenyu/auth/saveOrUpdate", R"({"appKey":"k","appSecret":"s","enabled":true})") == "success");
-    CHECK(local.data().appAuth[0].appSecret.reveal() == "s");
+    CHECK(local.data().appAuth[0]->appSecret.reveal() == "s");
     CHECK(local.ask("/shenyu/auth/delete?appKey=k") == "success");
     CHECK(local.data().appAuth.empty());
     CHECK(local.send("/shenyu/meta/saveOrUpdate", R"({"path":"/a","rpcType":"http"})") == "success");
-    CHECK(local.data().metadata[0].id == "/a");
+    CHECK(local.data().metadata[0]->id == "/a");
     CHECK(local.ask("/shenyu/meta/delete?id=%2Fa&rpcType=http&path=/a") == "success");
     CHECK(local.data().metadata.empty());
 }

@@ -96,6 +96,10 @@ TEST_CASE("match on a uri follows the Ant rules") {
         // Case B13.
         {"/api/**/x", "/api/a/b/x", true}, {"/http/test/**", "/http/shenyu/hi", false}, {"/a/b", "/a/b/", false},
         {"/{v}/u", "/1/u", true},
+        // Case B17: an encoded slash is no part of what a variable stands for
+        {"/sup/view/{id}", "/sup/view/50", true}, {"/sup/view/{id}", "/sup/view/", false},
+        {"/sup/view/{id}", "/sup/view/50/x", false}, {"/sup/view/{id}", "/sup/view/%2F", false},
+        {"/**/{x}/a", "/b/c%2fd/a", false}, {"/v/*", "/v/a%2Fb", true},
         // Braces that name nothing are text.
         {"/{}", "/{}", true},         {"/a{", "/a{", true},         {"/a}", "/a}", true},
     };

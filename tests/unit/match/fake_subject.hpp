@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct FakeSubject final : Subject {
     std::string host = "example.org";
     std::string client = "192.0.2.7";
     std::vector<std::pair<std::string, std::string>> headers;
+    std::map<ContextField, std::string> fields;
 
     std::string_view uri() const noexcept override { return path; }
     std::string_view method() const noexcept override { return verb; }
@@ -30,6 +32,10 @@ struct FakeSubject final : Subject {
             if (std::equal(key.begin(), key.end(), name.begin(), name.end(), same)) return value;
         }
         return {};
+    }
+    std::string_view contextField(ContextField field) const noexcept override {
+        const auto found = fields.find(field);
+        return found == fields.end() ? std::string_view() : found->second;
     }
 };
 

@@ -41,6 +41,10 @@ TEST_CASE("pathPattern on a uri follows the PathPattern rules") {
         {"/a/b", "/a;v=1/b;w", true},  {"/a/*", "/a/;v", true},       {"/a/{x}", "/a/;v", false},
         {"/a/*", "/a/b%2Fc", true},    {"/a/?", "/a/%C3%A9", true},   {"/a/b", "/a%2Fb", false},
         {"/a/{x:[0-9]+}", "/a/%31%32", true},
+        // Case B17: an encoded slash is no part of what a variable stands for
+        {"/sup/view/{id}", "/sup/view/50", true}, {"/sup/view/{id}", "/sup/view/", false},
+        {"/sup/view/{id}", "/sup/view/50/x", false}, {"/sup/view/{id}", "/sup/view/%2F", false},
+        {"/v/a{x:.*}", "/v/ab%2fc", false}, {"/v/{x}", "/v/a;p=%2F", true}, {"/v/{x}", "/v/a%2", true},
         // Case B13
         {"/http/test/**", "/http/shenyu/hi", false}, {"/a/b", "/a/b/", false}, {"/{v}/u", "/1/u", true},
     };

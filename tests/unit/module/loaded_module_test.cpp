@@ -91,6 +91,31 @@ TEST_CASE("a module that provides only a data handler is loaded") {
     table->destroy(handler);
 }
 
+TEST_CASE("a module that provides only what conditions use is loaded") {
+    const auto staging = makeStaging();
+    const auto loaded = LoadedModule::load(fixtureFile("matching"), *staging);
+    if (!loaded) FAIL(loaded.error().text());
+    const LoadedModule& module = **loaded;
+    CHECK(module.manifest().find(kParameterDataInterface, "zone") != nullptr);
+    CHECK(module.manifest().find(kPredicateJudgeInterface, "near") != nullptr);
+    CHECK(module.manifest().find(kMatchStrategyInterface, "most") != nullptr);
+    CHECK(module.plugins().empty());
+
+    REQUIRE(module.parameterData().size() == 1);
+    REQUIRE(module.findParameterData("zone") == module.parameterData()[0]);
+    CHECK(module.findParameterData("zone")->read(nullptr, nullptr).size == 4);
+    CHECK(module.findParameterData("near") == nullptr);
+    REQUIRE(module.predicateJudges().size() == 1);
+    REQUIRE(module.findPredicateJudge("near") == module.predicateJudges()[0]);
+    CHECK(module.findPredicateJudge("near")->judge(nullptr, {"west", 4}) == 1);
+    CHECK(module.findPredicateJudge("nea") == nullptr);
+    REQUIRE(module.matchStrategies().size() == 1);
+    REQUIRE(module.findMatchStrategy("most") == module.matchStrategies()[0]);
+    const weir_conditions conditions{sizeof conditions, 1, nullptr};
+    CHECK(module.findMatchStrategy("most")->match(nullptr, &conditions) == 0);
+    CHECK(module.findMatchStrategy("") == nullptr);
+}
+
 TEST_CASE("two generations of one file live side by side") {
     const auto staging = makeStaging();
     const auto first = LoadedModule::load(fixtureFile("fixture"), *staging);
@@ -139,6 +164,18 @@ TEST_CASE("a module that breaks the contract is refused with the reason and leav
          "bad_tables: PluginDataHandler[0].key is \"divide\", expected one that its manifest names"},
         {"handler", "\"PluginDataHandler\"", "\"PluginDataHandleX\"",
          "bad_tables: the list of weir.plugin_data_handler/1 is 1, expected 0 as its manifest says"},
+        {"small-parameter", "", "", "table_too_small: the table of ParameterData[0] is 40 bytes, expected 48 or more"},
+        {"small-judge", "", "", "table_too_small: the table of PredicateJudge[0] is 40 bytes, expected 48 or more"},
+        {"small-strategy", "", "", "table_too_small: the table of MatchStrategy[0] is 40 bytes, expected 48 or more"},
+        {"no-read", "", "", "bad_tables: ParameterData[0] \"zone\" is without a required function"},
+        {"no-judge", "", "", "bad_tables: PredicateJudge[0] \"near\" is without a required function"},
+        {"no-match", "", "", "bad_tables: MatchStrategy[0] \"most\" is without a required function"},
+        {"matching", "\"zone\"", "\"zona\"", "bad_tables: ParameterData[0].key is \"zone\", expected one that"},
+        {"matching", "\"near\"", "\"neat\"", "bad_tables: PredicateJudge[0].key is \"near\", expected one that"},
+        {"matching", "\"MatchStrategy\"", "\"MatchStrategX\"",
+         "bad_tables: the list of weir.match_strategy/1 is 1, expected 0 as its manifest says"},
+        {"matching", "\"PredicateJudge\",\"key\":\"near\"", "\"PredicateJudge\",\"key\":\">\"   ",
+         "core_key: provides[1] is PredicateJudge '>', which is built in: give it a key of its own"},
         {"fixture", "\"key\":\"alpha\"", "\"key\":\"alphx\"", "bad_tables: Plugin[0].key is \"alpha\""},
         {"fixture", "\"Plugin\",\"key\":\"beta\"", "\"Future\",\"key\":\"beta\"",
          "bad_tables: the list of weir.plugin/1 is 2, expected 1 as its manifest says"},

@@ -63,6 +63,17 @@ TEST_CASE("what a manifest leaves out has a default") {
     CHECK(manifest->find("FromTheFuture", "k") != nullptr);
 }
 
+TEST_CASE("a manifest says what a module has for conditions") {
+    const auto manifest = parseManifest(
+        R"({"schema":1,"id":"a","version":"0","abi":1,"provides":[{"interface":"ParameterData","key":"tenant"},)"
+        R"({"interface":"PredicateJudge","key":"ipRange"},{"interface":"MatchStrategy","key":"majority"}]})");
+    REQUIRE(manifest);
+    CHECK(manifest->find(kParameterDataInterface, "tenant") != nullptr);
+    CHECK(manifest->find(kPredicateJudgeInterface, "ipRange") != nullptr);
+    CHECK(manifest->find(kMatchStrategyInterface, "majority") != nullptr);
+    CHECK(manifest->find(kMatchStrategyInterface, "tenant") == nullptr);
+}
+
 TEST_CASE("a manifest's error names the member, what was expected and what was found") {
     struct Row {
         const char* from;

@@ -112,6 +112,40 @@ TEST_CASE("what the loader would do to the whole process is refused") {
     }
 }
 
+TEST_CASE("a module leaves alone what is built in") {
+    struct Row {
+        const char* interface;
+        const char* key;
+        bool builtIn;
+    };
+    const Row rows[] = {
+        {"ParameterData", "req_method", true},
+        {"ParameterData", "tenant", false},
+        {"ParameterData", "Uri", false},
+        {"ParameterData", "and", false},
+        {"PredicateJudge", "=", true},
+        {"PredicateJudge", "isBlank", true},
+        {"PredicateJudge", "ipRange", false},
+        {"MatchStrategy", "or", true},
+        {"MatchStrategy", "majority", false},
+        {"Plugin", "match", false},
+    };
+    for (const Row& row : rows) {
+        Manifest manifest = goodManifest();
+        manifest.provides.resize(2);
+        manifest.provides[1].interface = row.interface;
+        manifest.provides[1].key = row.key;
+        const auto facts = checkModule(bytesOf(fixtureFile("fixture")), manifest, {});
+        INFO(row.interface << " " << row.key);
+        CHECK(isBuiltIn(row.interface, row.key) == row.builtIn);
+        REQUIRE(facts.ok() == !row.builtIn);
+        if (facts.ok()) continue;
+        CHECK(facts.error().code == RefusalCode::CoreKey);
+        CHECK(facts.error().field == "provides[1]");
+        CHECK(facts.error().found == std::string(row.interface) + " '" + row.key + "', which is built in");
+    }
+}
+
 TEST_CASE("a module for another ABI is refused with both versions") {
     for (const std::uint32_t abi : {2u, 2147483648u}) {
         Manifest manifest = goodManifest();

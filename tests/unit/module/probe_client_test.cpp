@@ -74,6 +74,11 @@ pid_t childIn(const std::string& text) {
     return std::stoi(text.substr(at + 6));
 }
 
+// How a good module's log ends: what conditions use is made and tried without data.
+const std::string kConditionLines =
+    "parameter ''\nparameter 'name'\ncondition /\na blank\ncondition 1\na blank\ncondition 127.0.0.1\na blank\n"
+    "conditions yes no\nconditions yes no no\nconditions yes no yes no\n";
+
 // Two of its data, of every scope; `rule` is the handle of the last rule.
 std::string dataWith(const std::string& rule) {
     return R"([{"key":"other","plugin":null,"selectors":[],"rules":[]},{"key":"probed",)"
@@ -96,7 +101,7 @@ TEST_CASE("a good module passes the probe and is seen to unload") {
     CHECK(report->took > 0us);
     // The defaults, as there is no data.
     CHECK(report->log == "prepare 0 nothing\nprepare 1 nothing\nprepare 2 nothing\n"
-                         "release 2\nrelease 1\nrelease 0\ndestroy\nbalance 2\ndestroy\ndestroy\n");
+                         "release 2\nrelease 1\nrelease 0\ndestroy\nbalance 2\ndestroy\ndestroy\n" + kConditionLines);
     CHECK(fs::exists(good.input.stagedFile));
 }
 
@@ -107,7 +112,8 @@ TEST_CASE("the probe gives a module the data in force") {
     if (!report) FAIL(report.error().text());
     CHECK(report->log == "prepare 0 c\nprepare 1 s\nprepare 1 nothing\nprepare 2 nothing\nprepare 2 r\nprepare 2 last\n"
                          "release 2\nrelease 2\nrelease 2\nrelease 1\nrelease 1\nrelease 0\ndestroy\n"
-                         "balance 2\ndestroy\nhear 0 p\nhear 1 s1\nhear 1 s2\nhear 2 r1\nhear 2 r2\ndestroy\n");
+                         "balance 2\ndestroy\nhear 0 p\nhear 1 s1\nhear 1 s2\nhear 2 r1\nhear 2 r2\ndestroy\n" +
+                             kConditionLines);
 }
 
 TEST_CASE("a module that does not take the data in force is refused with the place and the reason") {
@@ -149,6 +155,12 @@ TEST_CASE("defaults that nobody asks for may be refused") {
     if (!report) FAIL(report.error().text());
 }
 
+TEST_CASE("a parameter type and an operator may refuse what the probe makes up") {
+    const auto report = probeModule(Staged("picky").input);
+    if (!report) FAIL(report.error().text());
+    CHECK(has(report->log, "parameter 'name'\ncondition /\ncondition 1\ncondition 127.0.0.1\nconditions yes no\n"));
+}
+
 TEST_CASE("a faulty module is refused with the step it failed in and harms nobody else") {
     struct Row {
         const char* fault;
@@ -174,6 +186,13 @@ TEST_CASE("a faulty module is refused with the step it failed in and harms nobod
         {"close-all", RefusalCode::ProbeExited, create, "followed by closed descriptors"},
         {"balancer-fail", RefusalCode::CreateFailed, "create of load balancer 'probed'", "refused: no reason given"},
         {"pick-segv", RefusalCode::ProbeCrashed, "pick of load balancer 'probed'", "ended by SIGSEGV"},
+        {"parameter-throw", RefusalCode::CreateFailed, "create of parameter data 'probed'",
+         "ended by an exception: no licence"},
+        {"judge-segv", RefusalCode::ProbeCrashed, "judge of predicate judge 'probed'", "ended by SIGSEGV"},
+        {"judge-throw", RefusalCode::CreateFailed, "judge of predicate judge 'probed'",
+         "ended by an exception: no such thing"},
+        {"strategy-fail", RefusalCode::CreateFailed, "create of match strategy 'probed'", "refused: no licence"},
+        {"match-segv", RefusalCode::ProbeCrashed, "match of match strategy 'probed'", "ended by SIGSEGV"},
         {"destroy-throw", RefusalCode::CreateFailed, "destroy of plugin 'probed'",
          "ended by an exception: not now"},
         {"unload-abort", RefusalCode::ProbeCrashed, "unload", "ended by SIGABRT"},
@@ -201,6 +220,7 @@ TEST_CASE("a module that does not come back is killed at the deadline") {
     const Row rows[] = {{"load-sleep", "load"},
                         {"create-sleep", "create of plugin 'probed'"},
                         {"spin", "create of plugin 'probed'"},
+                        {"judge-sleep", "judge of predicate judge 'probed'"},
                         {"fork-and-sleep", "create of plugin 'probed'"}};
     for (const Row& row : rows) {
         INFO(row.fault);

@@ -42,6 +42,17 @@ struct Balancer : weir::LoadBalancer {
 };
 
 struct Handler : weir::PluginDataHandler {};
+struct Tenant : weir::ParameterData {
+    explicit Tenant(const std::string&) {}
+    std::string_view read(weir::Exchange&) noexcept override { return {}; }
+};
+struct Judge : weir::PredicateJudge {
+    explicit Judge(const weir::Condition&) {}
+    bool judge(std::string_view) const noexcept override { return true; }
+};
+struct Strategy : weir::MatchStrategy {
+    bool match(const weir::Conditions&) const noexcept override { return true; }
+};
 
 }  // namespace
 
@@ -49,7 +60,9 @@ WEIR_MODULE(weir::plugin<Plain>("plain", {.order = -1}),
             weir::plugin<Proxy>("proxy", {.order = 200, .rpcTypes = {"http", "ai"},
                                           .unmatched = weir::Unmatched::Error}),
             weir::loadBalancer<Balancer>("first", {.weighted = true}), weir::pluginDataHandler<Handler>("divide"),
-            weir::pluginDataHandler<Handler>("proxy"))
+            weir::matchStrategy<Strategy>("majority"), weir::pluginDataHandler<Handler>("proxy"),
+            weir::predicateJudge<Judge>("ipRange", {.blanks = true}), weir::predicateJudge<Judge>("odd"),
+            weir::parameterData<Tenant>("tenant"))
 
 TEST_CASE("a module describes what it provides as JSON") {
     const auto* describe = static_cast<const weir_describe*>(weir_module_v1.find(WEIR_INTERFACE_DESCRIBE));
@@ -61,7 +74,7 @@ TEST_CASE("a module describes what it provides as JSON") {
     const auto parsed = weir::base::parseJson(text);
     REQUIRE(parsed.ok());
     const auto& all = parsed.value().items();
-    REQUIRE(all.size() == 5);
+    REQUIRE(all.size() == 9);
 
     CHECK(toJson(all[0]) == R"({"interface":"Plugin","key":"plain","order":-1,"rpcTypes":[],"matching":"none",)"
                             R"("unmatched":"pass","fields":{}})");
@@ -85,6 +98,10 @@ TEST_CASE("a module describes what it provides as JSON") {
     CHECK(toJson(all[2]) == R"({"interface":"LoadBalancer","key":"first","weighted":true,"sticky":false})");
     CHECK(toJson(all[3]) == R"({"interface":"PluginDataHandler","key":"divide"})");
     CHECK(toJson(all[4]) == R"({"interface":"PluginDataHandler","key":"proxy"})");
+    CHECK(toJson(all[5]) == R"({"interface":"ParameterData","key":"tenant"})");
+    CHECK(toJson(all[6]) == R"({"interface":"PredicateJudge","key":"ipRange"})");
+    CHECK(toJson(all[7]) == R"({"interface":"PredicateJudge","key":"odd"})");
+    CHECK(toJson(all[8]) == R"({"interface":"MatchStrategy","key":"majority"})");
 }
 
 TEST_CASE("a module answers the interfaces it provides and null for every other") {
@@ -102,6 +119,20 @@ TEST_CASE("a module answers the interfaces it provides and null for every other"
     CHECK(handlers->count == 2);
     CHECK(weir::detail::view(handlers->items[0]->key) == "divide");
     CHECK(weir::detail::view(handlers->items[1]->key) == "proxy");
+    const auto* parameters =
+        static_cast<const weir_parameter_data_list*>(weir_module_v1.find(WEIR_INTERFACE_PARAMETER_DATA));
+    REQUIRE(parameters);
+    CHECK(parameters->count == 1);
+    const auto* judges =
+        static_cast<const weir_predicate_judge_list*>(weir_module_v1.find(WEIR_INTERFACE_PREDICATE_JUDGE));
+    REQUIRE(judges);
+    CHECK(judges->count == 2);
+    CHECK(judges->items[0]->blanks == 1);
+    CHECK(weir::detail::view(judges->items[1]->key) == "odd");
+    const auto* strategies =
+        static_cast<const weir_match_strategy_list*>(weir_module_v1.find(WEIR_INTERFACE_MATCH_STRATEGY));
+    REQUIRE(strategies);
+    CHECK(strategies->count == 1);
     CHECK(weir_module_v1.find("weir.plugin/2") == nullptr);
     CHECK(weir_module_v1.find("") == nullptr);
 }

@@ -66,6 +66,9 @@ struct FakeExchange : weir_exchange {
     int call = WEIR_CALL_NONE;
     int picks = 0;       // what upstream_pick answers
     int calls = 0;       // how often upstream_call was asked for
+    std::string metadataPath;  // where metadata_find finds an entry, with this as its id; "": nowhere
+    bool metadataFound = false;
+    bool memory = true;  // for the arena
     std::vector<std::unique_ptr<char[]>> blocks;
 
     FakeExchange() : weir_exchange{} {}
@@ -234,7 +237,21 @@ inline void setMessageServices(weir_host& host) {
         exchange.errorCode = code;
         exchange.body = text(message);
     };
+    host.metadata_find = [](weir_exchange* e, weir_str path) -> std::int32_t {
+        FakeExchange& exchange = FakeExchange::of(e);
+        return exchange.metadataFound = !exchange.metadataPath.empty() && text(path) == exchange.metadataPath;
+    };
+    host.metadata_get = [](weir_exchange* e, weir_metadata* out) -> std::int32_t {
+        const FakeExchange& exchange = FakeExchange::of(e);
+        if (!exchange.metadataFound) return 0;
+        const weir_str path = str(exchange.metadataPath);
+        *out = {out->size,        0,          path,        str("app"),    str("/context"),
+                path,             str("grpc"), str("service"), str("method"), str("types"),
+                str("{\"a\":1}")};
+        return 1;
+    };
     host.arena_more = [](weir_exchange* e, std::size_t size) -> void* {
+        if (!FakeExchange::of(e).memory) return nullptr;
         return FakeExchange::of(e).blocks.emplace_back(new char[size]).get();
     };
     host.arena_large = host.arena_more;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "match/percent_decode.hpp"
+#include "match/providers.hpp"
+
+namespace weir::match {
+
+// Java's idea of white space, as far as it is ASCII.
+inline bool isBlank(std::string_view value) {
+    return value.find_first_not_of(" \t\n\v\f\r\x1c\x1d\x1e\x1f") == std::string_view::npos;
+}
+
+// Java's String.trim(): everything up to the blank goes.
+std::string_view trim(std::string_view text);
+
+// Where a condition's value comes from: a paramType with its paramName (fact sheet 3.2). Immutable, any thread.
+class ValueSource {
+public:
+    enum class Kind : std::uint8_t { None, Uri, Header, Query, Cookie, Method, Domain, ClientIp, Post, Provided };
+
+    // Fails for a paramName that is missing or unknown, or that the module refuses; NotFound for a type nobody offers.
+    static base::Result<ValueSource> bind(const std::string& paramType, const std::string& paramName,
+                                          const Providers& providers);
+    // The names built in.
+    static std::vector<std::string_view> types();
+
+    ValueSource() = default;  // Kind::None: always missing
+
+    // Valid as long as the request and `buffer`.
+    std::string_view read(const Subject& subject, DecodeBuffer& buffer) const noexcept;
+
+    Kind kind() const { return kind_; }
+    // The same for sources that read the same value; by chance for others, so ask sameAs() too.
+    std::uint64_t slot() const { return slot_; }
+    bool sameAs(const ValueSource& other) const {
+        return kind_ == other.kind_ && type_ == other.type_ && name_ == other.name_;
+    }
+
+private:
+    Kind kind_ = Kind::None;
+    ContextField field_ = ContextField::Path;
+    std::uint64_t slot_ = 0;
+    std::string name_;  // of a header in lower case
+    std::shared_ptr<const ParameterType> type_;
+    std::unique_ptr<const ValueReader> reader_;
+};
+
+}  // namespace weir::match

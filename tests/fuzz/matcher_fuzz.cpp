@@ -1,0 +1,432 @@
+// Input: selectors with their rules, then requests, all made of a few words so that they meet. What is chosen must be
+// what a plain reading of the rules chooses, and the explanation must say the same.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/ascii.hpp"
+#include "match/plugin_matcher.hpp"
+#include "match/regex.hpp"
+#include "match/segment_pattern.hpp"
+#include "unit/match/fake_subject.hpp"
+
+namespace {
+
+using namespace weir;
+using namespace weir::match;
+using Texts = std::vector<std::string>;
+
+class Input {
+public:
+    Input(const std::uint8_t* data, std::size_t size) : data_(data), end_(data + size) {}
+
+    bool empty() const { return data_ == end_; }
+    unsigned below(unsigned limit) { return empty() ? 0 : *data_++ % limit; }
+    const char* oneOf(const std::vector<const char*>& words) {
+        return words[below(static_cast<unsigned>(words.size()))];
+    }
+    std::string text(const std::vector<const char*>& words) {
+        std::string result;
+        for (unsigned left = below(9); left > 0; --left) {
+            const unsigned word = below(static_cast<unsigned>(words.size()) + 1);
+            if (word < words.size()) result += words[word];
+            else result += static_cast<char>(' ' + below(95));
+        }
+        return result;
+    }
+
+private:
+    const std::uint8_t* data_;
+    const std::uint8_t* end_;
+};
+
+const std::vector<const char*> kPathWords{"/", "/a", "/b", "/ab", "a", "b", "%2F", "%61", ";v", "1", "-", "//", "/a/"};
+const std::vector<const char*> kPatternWords{"/",   "/a",  "/b", "/ab", "a",  "b",   "%61",  "/*",          "/**",
+                                             "/{x}", "{y}", "*",  "?",   "//", "/a/", "/{*r}", "/{z:[ab]+}"};
+const std::vector<const char*> kValueWords{"a",  "b",    "ab", "1",   "10", "-", ".5", " ",
+                                           "x=", "&x=",  ";",  "%61", "+",  "2020-01-01 00:00:00"};
+const std::vector<const char*> kTimes{"2020-01-01 00:00:00", "9999-12-31 23:59:59", "2020-01-01 00:00:01"};
+
+// The reference: the rules as they are written, as slow as it likes to be.
+
+Texts split(std::string_view text, char separator) {
+    Texts parts{""};
+    for (const char c : text) {
+        if (c == separator) parts.emplace_back();
+        else parts.back() += c;
+    }
+    return parts;
+}
+
+bool hasVariable(std::string_view segment) {
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+        const std::size_t close = segment[i] == '{' ? SegmentPattern::closingBrace(segment, i) : segment.npos;
+        if (close != segment.npos && close > i + 1) return true;
+    }
+    return false;
+}
+
+bool segmentMatches(std::string_view pattern, std::string_view text) {
+    if (pattern.empty()) return text.empty();
+    std::size_t token = 1;
+    std::optional<Regex> constraint;
+    bool run = pattern[0] == '*';
+    if (const auto close = pattern[0] == '{' ? SegmentPattern::closingBrace(pattern, 0) : pattern.npos;
+        close != pattern.npos && close > 1) {
+        run = true;
+        token = close + 1;
+        const auto colon = pattern.substr(0, close).find(':');
+        if (colon != pattern.npos) constraint = Regex::compile(pattern.substr(colon + 1, close - colon - 1)).value();
+    }
+    const std::string_view rest = pattern.substr(token);
+    if (!run) {
+        return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) && segmentMatches(rest, text.substr(1));
+    }
+    for (std::size_t n = 0; n <= text.size(); ++n) {
+        if (constraint && !constraint->matches(text.substr(0, n))) continue;
+        if (segmentMatches(rest, text.substr(n))) return true;
+    }
+    return false;
+}
+
+bool admits(std::string_view pattern, std::string_view raw) {
+    return !hasVariable(pattern) || base::toLower(raw).find("%2f") == std::string::npos;
+}
+
+bool antSegments(const Texts& pattern, std::size_t p, const Texts& path, std::size_t t) {
+    if (p == pattern.size()) return t == path.size();
+    if (pattern[p] == "**") {
+        return antSegments(pattern, p + 1, path, t) || (t < path.size() && antSegments(pattern, p, path, t + 1));
+    }
+    return t < path.size() && admits(pattern[p], path[t]) && segmentMatches(pattern[p], path[t]) &&
+           antSegments(pattern, p + 1, path, t + 1);
+}
+
+bool antMatches(std::string_view pattern, std::string_view path) {
+    if (pattern.starts_with('/') != path.starts_with('/')) return false;
+    Texts parts = split(pattern, '/');
+    Texts segments = split(path, '/');
+    std::erase(parts, "");
+    std::erase(segments, "");
+    const bool found = antSegments(parts, 0, segments, 0);
+    if (std::ranges::find(parts, "**") != parts.end()) return found;
+    if (found) return pattern.ends_with('/') == path.ends_with('/');
+    if (parts.empty() || parts.back() != "*" || !path.ends_with('/')) return false;
+    parts.pop_back();
+    return antSegments(parts, 0, segments, 0);
+}
+
+std::string decoded(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto isHex = [&](std::size_t at) { return at < text.size() && std::isxdigit(text[at]); };
+        if (text[i] == '%' && isHex(i + 1) && isHex(i + 2)) {
+            result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+            i += 2;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+bool elementMatches(std::string_view pattern, std::string_view raw, bool last) {
+    if (pattern.empty()) return raw.empty();
+    if (raw.empty() && !last) return false;
+    const std::string_view encoded = raw.substr(0, raw.find(';'));
+    if (!admits(pattern, encoded)) return false;
+    const std::string text = decoded(encoded);
+    const bool wholeVariable = pattern[0] == '{' && SegmentPattern::closingBrace(pattern, 0) + 1 == pattern.size();
+    const bool needsText = wholeVariable || (last ? hasVariable(pattern) : pattern == "*");
+    return !(text.empty() && needsText) && segmentMatches(pattern, text);
+}
+
+bool pathPatternMatches(std::string_view pattern, std::string_view path) {
+    if (!path.starts_with('/')) return false;
+    Texts parts = split(pattern.substr(1), '/');
+    const bool open = parts.back() == "**" || parts.back().starts_with("{*");
+    if (open) parts.pop_back();
+    const Texts segments = split(path.substr(1), '/');
+    if (open ? segments.size() < parts.size() : segments.size() != parts.size()) return false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (!elementMatches(parts[i], segments[i], !open && i + 1 == parts.size())) return false;
+    }
+    return true;
+}
+
+bool holds(const ConditionSpec& spec, std::string value, const Condition& condition, const Subject& subject) {
+    std::string expected(trim(spec.paramValue));
+    const std::string& op = spec.operatorName;
+    const bool uri = spec.paramType == "uri";
+    const bool time = op == "TimeBefore" || op == "TimeAfter";
+    if (time && spec.paramName.empty()) return (op == "TimeAfter") == (expected < "2026");
+    if (isBlank(value)) return op == "isBlank" || op == "exclude";
+    if (op == "isBlank") return false;
+    if (op == "regex" || op == ">" || op == "<" || time) return condition.holds(subject);
+    if (spec.paramType == "domain") expected = base::toLower(expected);
+    if (op == "=") return value == expected;
+    if (op == "startsWith") return value.compare(0, expected.size(), expected) == 0;
+    if (op == "endsWith") {
+        return value.size() >= expected.size() && value.substr(value.size() - expected.size()) == expected;
+    }
+    if (uri && op == "match") return antMatches(expected, value);
+    if (uri && op == "exclude") return !antMatches(expected, value);
+    if (uri && op == "pathPattern") return pathPatternMatches(expected, value);
+    return (value.find(expected) != value.npos) != (op == "exclude");
+}
+
+// An entry as it was written, beside what it was compiled to.
+template <class Spec, class Compiled>
+struct Pair {
+    Spec spec;
+    std::shared_ptr<const Compiled> compiled;
+};
+using RulePair = Pair<RuleSpec, CompiledRule>;
+struct SelectorPair : Pair<SelectorSpec, CompiledSelector> {
+    std::vector<RulePair> rules;
+};
+
+bool conditionsHold(const auto& pair, const Subject& subject) {
+    std::size_t holding = 0;
+    for (const Condition& condition : pair.compiled->conditions.list()) {
+        holding += holds(condition.spec(), condition.valueOf(subject), condition, subject);
+    }
+    const std::size_t count = pair.spec.conditions.size();
+    if (pair.spec.matchMode == "and") return holding == count;
+    if (pair.spec.matchMode == "or") return holding > 0;
+    return holding * 2 > count;
+}
+
+bool better(const auto& a, const auto& b, Order order) {
+    const auto rank = [order](const auto& spec) {
+        return order == Order::Best && spec.matchMode == "and" ? spec.conditions.size() : 0;
+    };
+    const auto key = [&](const auto& spec) { return std::tuple(-static_cast<long>(rank(spec)), spec.sort, spec.id); };
+    return key(a) < key(b);
+}
+
+bool takes(const SelectorPair& pair, const Subject& subject) {
+    if (!pair.spec.enabled) return false;
+    if (pair.spec.type == 0) return true;
+    return pair.compiled->waiting.empty() && !pair.spec.conditions.empty() && conditionsHold(pair, subject);
+}
+
+bool takes(const RulePair& pair, const Subject& subject) {
+    return pair.spec.enabled && pair.compiled->waiting.empty() && conditionsHold(pair, subject);
+}
+
+const auto* bestOf(const auto& pairs, const Subject& subject, Order order) {
+    decltype(pairs.data()) best = nullptr;
+    for (const auto& pair : pairs) {
+        if (takes(pair, subject) && (!best || better(pair.spec, best->spec, order))) best = &pair;
+    }
+    return best;
+}
+
+struct Expected {
+    Choice::Outcome outcome = Choice::NoSelector;
+    const SelectorPair* selector = nullptr;
+    const RulePair* rule = nullptr;
+};
+
+Expected expectedOf(const std::vector<SelectorPair>& selectors, const Subject& subject, Order order) {
+    Expected expected;
+    expected.selector = bestOf(selectors, subject, order);
+    if (!expected.selector) return expected;
+    expected.outcome = Choice::Matched;
+    if (!expected.selector->spec.continued) return expected;
+    const std::vector<RulePair>& rules = expected.selector->rules;
+    if (expected.selector->spec.type == 0) {
+        for (const RulePair& rule : rules) {
+            if (!expected.rule || better(expected.rule->spec, rule.spec, Order::First)) expected.rule = &rule;
+        }
+    } else {
+        expected.rule = bestOf(rules, subject, order);
+    }
+    if (!expected.rule) expected.outcome = Choice::NoRule;
+    return expected;
+}
+
+// The world under test.
+
+struct Majority final : Strategy {
+    bool holds(std::uint32_t count, const ConditionResults& conditions) const noexcept override {
+        std::uint32_t holding = 0;
+        for (std::uint32_t i = 0; i < count; ++i) holding += conditions.holds(i);
+        return holding * 2 > count;
+    }
+};
+
+struct MethodType final : ParameterType {
+    struct Reader final : ValueReader {
+        std::string_view read(const Subject& subject) const noexcept override { return subject.method(); }
+    };
+    base::Result<std::unique_ptr<const ValueReader>> bind(const std::string&) const override {
+        return std::unique_ptr<const ValueReader>(std::make_unique<Reader>());
+    }
+};
+
+Providers providers() {
+    Providers result;
+    result.strategies["majority"] = std::make_shared<Majority>();
+    result.parameterTypes["verb"] = std::make_shared<MethodType>();
+    return result;
+}
+
+ConditionSpec readCondition(Input& input) {
+    static const std::vector<const char*> kTypes{"uri", "uri",        "uri",    "header", "query", "cookie", "host",
+                                                 "ip",  "req_method", "domain", "post",   "verb",  "moon"};
+    static const std::vector<const char*> kOperators{
+        "=",        "match",    "pathPattern", "startsWith", "regex", ">",          "<",         "contains",
+        "endsWith", "exclude",  "isBlank",     "=",          "match", "TimeBefore", "TimeAfter", "pathPattern",
+        "unheard"};
+    ConditionSpec spec;
+    spec.paramType = input.oneOf(kTypes);
+    spec.operatorName = input.oneOf(kOperators);
+    spec.paramName = spec.paramType == "post" ? input.oneOf({"rpcType", "appKey"}) : input.oneOf({"x", "y", ""});
+    const bool pattern = spec.operatorName == "match" || spec.operatorName == "pathPattern" ||
+                         spec.operatorName == "exclude";
+    if (spec.operatorName.starts_with("Time")) spec.paramValue = input.oneOf(kTimes);
+    else if (spec.paramType == "uri") spec.paramValue = input.text(pattern ? kPatternWords : kPathWords);
+    else if (spec.paramType == "req_method" || spec.paramType == "verb") spec.paramValue = input.oneOf({"GET", "PUT"});
+    else spec.paramValue = input.text(kValueWords);
+    return spec;
+}
+
+void readEntry(Input& input, auto& spec, std::size_t index) {
+    spec.id = std::string(input.oneOf({"a", "b", "c"})) + std::to_string(index);
+    spec.name = "entry " + spec.id;
+    spec.enabled = input.below(8) != 7;
+    spec.sort = static_cast<int>(input.below(4)) - 2;
+    spec.matchMode = input.oneOf({"and", "or", "and", "majority", "and", "or", "unheard"});
+    for (unsigned left = input.below(4); left > 0; --left) spec.conditions.push_back(readCondition(input));
+}
+
+// So many that there is an index.
+void addFillers(auto& pairs) {
+    for (int i = 0; i < 9; ++i) {
+        auto& pair = pairs.emplace_back();
+        pair.spec.id = "filler" + std::to_string(i);
+        pair.spec.conditions = {{"uri", "=", "/", "/filler" + std::to_string(i)}};
+        pair.compiled = compile(pair.spec, {}).value();
+    }
+}
+
+std::vector<SelectorPair> readSelectors(Input& input, bool fill) {
+    static const Providers kProviders = providers();
+    std::vector<SelectorPair> selectors;
+    for (unsigned left = input.below(40); left > 0 && !input.empty(); --left) {
+        SelectorPair pair;
+        readEntry(input, pair.spec, selectors.size());
+        pair.spec.type = input.below(8) == 7 ? 0 : 1;
+        pair.spec.continued = input.below(8) != 7;
+        auto compiled = compile(pair.spec, kProviders);
+        for (unsigned rules = input.below(20); rules > 0; --rules) {
+            RulePair rule;
+            readEntry(input, rule.spec, pair.rules.size());
+            auto one = compile(rule.spec, kProviders);
+            if (!one) {
+                WEIR_ASSERT(one.error().condition < rule.spec.conditions.size());
+                continue;
+            }
+            rule.compiled = *one;
+            pair.rules.push_back(std::move(rule));
+        }
+        if (fill) addFillers(pair.rules);
+        if (!compiled) continue;
+        pair.compiled = *compiled;
+        selectors.push_back(std::move(pair));
+    }
+    if (fill) addFillers(selectors);
+    return selectors;
+}
+
+FakeSubject readRequest(Input& input) {
+    FakeSubject subject;
+    subject.path = "/" + input.text(kPathWords);
+    if (input.below(16) == 15) subject.path.erase(0, 1);
+    subject.verb = input.oneOf({"GET", "PUT"});
+    subject.query = "x=" + input.text(kValueWords);
+    subject.host = base::toLower(input.text(kValueWords));
+    subject.client = input.text(kValueWords);
+    subject.headers = {{"X", input.text(kValueWords)}, {"Cookie", "x=" + input.text(kValueWords)}};
+    subject.fields[ContextField::RpcType] = input.text(kValueWords);
+    return subject;
+}
+
+std::shared_ptr<const PluginMatcher> matcherOf(const std::vector<SelectorPair>& selectors, Order order) {
+    std::vector<PluginMatcher::Entry> entries;
+    for (const SelectorPair& selector : selectors) {
+        std::vector<std::shared_ptr<const CompiledRule>> rules;
+        for (const RulePair& rule : selector.rules) rules.push_back(rule.compiled);
+        entries.push_back({selector.compiled, RuleSet::build(std::move(rules), order)});
+    }
+    return PluginMatcher::build(std::move(entries), order);
+}
+
+// What one choice may evaluate: each entry once, an `or` once for each of its conditions.
+std::uint64_t mostConditions(const auto& pairs) {
+    std::uint64_t most = 0;
+    for (const auto& pair : pairs) most += pair.spec.conditions.size() * pair.spec.conditions.size();
+    return most;
+}
+
+void checkVerdicts(const std::vector<Verdict>& verdicts, const auto& pairs, const std::string* chosen, bool tested,
+                   const Subject& subject) {
+    WEIR_ASSERT(verdicts.size() == pairs.size());
+    for (const Verdict& verdict : verdicts) {
+        const auto pair = std::ranges::find_if(pairs, [&](const auto& p) { return p.spec.id == verdict.id; });
+        WEIR_ASSERT(pair != pairs.end());
+        const bool won = chosen && *chosen == verdict.id;
+        WEIR_ASSERT(won == (verdict.state == Verdict::State::Matched));
+        if (won || !tested) continue;
+        WEIR_ASSERT(takes(*pair, subject) == (verdict.state == Verdict::State::Outranked));
+        if (!verdict.failed) continue;
+        const Condition& condition = pair->compiled->conditions.list()[verdict.failed->condition];
+        WEIR_ASSERT(!holds(condition.spec(), condition.valueOf(subject), condition, subject));
+    }
+}
+
+void check(const PluginMatcher& matcher, const std::vector<SelectorPair>& selectors, const Subject& subject,
+           Order order) {
+    const Expected expected = expectedOf(selectors, subject, order);
+    Work work;
+    const Choice choice = matcher.choose(subject, &work);
+    WEIR_ASSERT(choice.outcome == expected.outcome);
+    WEIR_ASSERT((choice.selector != nullptr) == (expected.selector != nullptr));
+    WEIR_ASSERT((choice.rule != nullptr) == (expected.rule != nullptr));
+    if (choice.selector) WEIR_ASSERT(choice.selector->id == expected.selector->spec.id);
+    if (choice.rule) WEIR_ASSERT(choice.rule->id == expected.rule->spec.id);
+    std::uint64_t most = mostConditions(selectors);
+    if (expected.selector) most += mostConditions(expected.selector->rules);
+    WEIR_ASSERT(work.conditions <= most);
+
+    const Explanation all = matcher.explain(subject, 1000);
+    WEIR_ASSERT(all.choice.selector == choice.selector && all.choice.rule == choice.rule);
+    checkVerdicts(all.selectors, selectors, choice.selector ? &choice.selector->id : nullptr, true, subject);
+    if (!choice.selector || !choice.selector->continued) return;
+    checkVerdicts(all.rules, expected.selector->rules, choice.rule ? &choice.rule->id : nullptr,
+                  expected.selector->spec.type != 0, subject);
+    const Explanation few = matcher.explain(subject, 2);
+    WEIR_ASSERT(few.selectors.size() <= 3 && few.rules.size() <= 3);
+    WEIR_ASSERT(few.selectorsTotal == selectors.size() && few.rulesTotal == expected.selector->rules.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    Input input(data, size);
+    const unsigned kind = input.below(4);
+    const Order order = kind == 3 ? Order::First : Order::Best;
+    const std::vector<SelectorPair> selectors = readSelectors(input, kind != 0);
+    const auto matcher = matcherOf(selectors, order);
+    do {
+        check(*matcher, selectors, readRequest(input), order);
+    } while (!input.empty());
+    return 0;
+}

@@ -1,0 +1,61 @@
+#include "weir/parameter_data.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "support/catch.hpp"
+#include "unit/sdk/fake_host.hpp"
+#include "weir/module.hpp"
+
+using weir::test::FakeError;
+using weir::test::FakeExchange;
+using weir::test::str;
+using weir::test::text;
+
+namespace {
+
+int alive = 0;
+
+// The header that the paramName says.
+struct HeaderOf : weir::ParameterData {
+    explicit HeaderOf(const std::string& paramName) : name(paramName) {
+        if (name.empty()) throw std::invalid_argument("paramName is empty");
+        ++alive;
+    }
+    ~HeaderOf() override { --alive; }
+    std::string_view read(weir::Exchange& exchange) noexcept override {
+        return exchange.request().header(name).value_or(std::string_view());
+    }
+    std::string name;
+};
+
+}  // namespace
+
+TEST_CASE("a parameter type is made for a paramName and reads requests") {
+    const weir_parameter_data table = weir::parameterData<HeaderOf>("headerOf").table;
+    CHECK(table.size == sizeof table);
+    CHECK(text(table.key) == "headerOf");
+
+    std::string paramName = "x-tenant, and more, so that it is no small string";
+    void* state = nullptr;
+    FakeError error;
+    REQUIRE(table.create(&weir::test::fakeHost(), {paramName.data(), 8}, &state, error.raw()) == WEIR_OK);
+    paramName.assign(paramName.size(), '-');  // a view that goes with the call
+    CHECK(alive == 1);
+    FakeExchange with("/", {{"X-Tenant", "acme"}});
+    FakeExchange without;
+    CHECK(text(table.read(state, &with)) == "acme");
+    CHECK(table.read(state, &without).data == nullptr);
+    table.destroy(state);
+    CHECK(alive == 0);
+}
+
+TEST_CASE("a paramName that a parameter type throws at is refused with the reason") {
+    const weir_parameter_data table = weir::parameterData<HeaderOf>("headerOf").table;
+    void* state = nullptr;
+    FakeError error;
+    CHECK(table.create(&weir::test::fakeHost(), str(""), &state, error.raw()) == WEIR_INVALID);
+    CHECK(state == nullptr);
+    CHECK(error.whole() == "paramName is empty");
+    CHECK(table.create(&weir::test::fakeHost(), {}, &state, error.raw()) == WEIR_INVALID);
+}
