@@ -85,8 +85,8 @@ base::Result<DataFiles::Plugin*> DataFiles::placePlugin(PluginData plugin, const
     known.origin = plugin.origin;
     if (settings) known.settingsAt = place;
     if (plugin.id.empty()) plugin.id = plugin.name;
-    if (fresh) data_.plugins.push_back(std::move(plugin));
-    else if (settings) data_.plugins[known.index] = std::move(plugin);
+    if (fresh) data_.plugins.edit().push_back(std::move(plugin));
+    else if (settings) data_.plugins.edit()[known.index] = std::move(plugin);
     return &known;
 }
 
@@ -107,7 +107,7 @@ base::Result<void> DataFiles::addSelector(RecordReader& reader, const Value& tre
     done = eachItem(tree, "rules", reader.source(),
                     [&](const Value& item) { return addRule(reader, item, selector, ++position); });
     if (!done) return done;
-    data_.selectors.push_back(std::move(selector));
+    data_.selectors.edit().push_back(std::move(selector));
     return {};
 }
 
@@ -124,7 +124,7 @@ base::Result<void> DataFiles::addRule(RecordReader& reader, const Value& tree, c
     if (rule.id.empty()) rule.id = selector.pluginName + "/" + selector.name + "/" + rule.name;
     done = claim("rule", selector.pluginName, rule.id, rule.origin);
     if (!done) return done;
-    data_.rules.push_back(std::move(rule));
+    data_.rules.edit().push_back(std::move(rule));
     return {};
 }
 
@@ -133,7 +133,7 @@ base::Result<void> DataFiles::addMetaData(RecordReader& reader, const Value& tre
     if (!read) return read.error();
     if (read->id.empty()) read->id = read->path;
     auto done = claim("metadata", "", read->id, read->origin);
-    if (done) data_.metadata.push_back(std::move(*read));
+    if (done) data_.metadata.edit().push_back(std::move(*read));
     return done;
 }
 
@@ -141,7 +141,7 @@ base::Result<void> DataFiles::addAppAuth(RecordReader& reader, const Value& tree
     auto read = reader.readAppAuth(tree);
     if (!read) return read.error();
     auto done = claim("appAuth", "", read->appKey, read->origin);
-    if (done) data_.appAuth.push_back(std::move(*read));
+    if (done) data_.appAuth.edit().push_back(std::move(*read));
     return done;
 }
 

@@ -26,11 +26,11 @@ bool before(const AppAuthData& a, const AppAuthData& b) { return a.appKey < b.ap
 
 void DataSet::sortAll() {
     auto inOrder = [](const auto& a, const auto& b) { return before(*a, *b); };
-    std::ranges::sort(plugins, inOrder);
-    std::ranges::sort(selectors, inOrder);
-    std::ranges::sort(rules, inOrder);
-    std::ranges::sort(metadata, inOrder);
-    std::ranges::sort(appAuth, inOrder);
+    std::ranges::sort(plugins.edit(), inOrder);
+    std::ranges::sort(selectors.edit(), inOrder);
+    std::ranges::sort(rules.edit(), inOrder);
+    std::ranges::sort(metadata.edit(), inOrder);
+    std::ranges::sort(appAuth.edit(), inOrder);
 }
 
 const PluginData* DataSet::plugin(std::string_view name) const {

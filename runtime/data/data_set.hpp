@@ -12,11 +12,11 @@ namespace weir::data {
 // All data in force, flat as ShenYu caches it: an entry is (kind, plugin, id), so one can be put in or taken out by
 // itself. Every list is sorted as sortAll() leaves it. A copy shares the records. Control thread only.
 struct DataSet {
-    std::vector<Shared<PluginData>> plugins;      // by name
-    std::vector<Shared<SelectorData>> selectors;  // by pluginName, sort, id
-    std::vector<Shared<RuleData>> rules;          // by pluginName, selectorId, sort, id
-    std::vector<Shared<MetaData>> metadata;       // by id
-    std::vector<Shared<AppAuthData>> appAuth;     // by appKey
+    SharedList<PluginData> plugins;      // by name
+    SharedList<SelectorData> selectors;  // by pluginName, sort, id
+    SharedList<RuleData> rules;          // by pluginName, selectorId, sort, id
+    SharedList<MetaData> metadata;       // by id
+    SharedList<AppAuthData> appAuth;     // by appKey
 
     void sortAll();
 

@@ -30,11 +30,11 @@ void eachList(Set& set, Visit visit) {
     visit(set.appAuth);
 }
 
-auto& listFor(DataSet& set, const PluginData&) { return set.plugins; }
-auto& listFor(DataSet& set, const SelectorData&) { return set.selectors; }
-auto& listFor(DataSet& set, const RuleData&) { return set.rules; }
-auto& listFor(DataSet& set, const MetaData&) { return set.metadata; }
-auto& listFor(DataSet& set, const AppAuthData&) { return set.appAuth; }
+auto& listFor(DataSet& set, const PluginData&) { return set.plugins.edit(); }
+auto& listFor(DataSet& set, const SelectorData&) { return set.selectors.edit(); }
+auto& listFor(DataSet& set, const RuleData&) { return set.rules.edit(); }
+auto& listFor(DataSet& set, const MetaData&) { return set.metadata.edit(); }
+auto& listFor(DataSet& set, const AppAuthData&) { return set.appAuth.edit(); }
 
 // Whether it is the entry of that plugin and id; asked of each of a hundred thousand, so no key is made.
 bool is(const PluginData& record, std::string_view, std::string_view id) { return record.name == id; }
@@ -49,10 +49,12 @@ bool is(const AppAuthData& record, std::string_view, std::string_view id) { retu
 
 // Takes the entry out of its list; false: it is not there.
 template <class Record>
-bool eraseFrom(std::vector<Shared<Record>>& list, const EntryKey& key) {
+bool eraseFrom(SharedList<Record>& list, const EntryKey& key) {
     const auto found = std::ranges::find_if(list, [&](const Record& record) { return is(record, key.plugin, key.id); });
     if (found == list.end()) return false;
-    list.erase(found);
+    const auto position = found - list.begin();
+    auto& records = list.edit();
+    records.erase(records.begin() + position);
     return true;
 }
 
@@ -82,13 +84,14 @@ void DataStore::put(MetaData metaData) { putRecord(data_.metadata, std::move(met
 void DataStore::put(AppAuthData auth) { putRecord(data_.appAuth, std::move(auth)); }
 
 template <class Record>
-void DataStore::putRecord(std::vector<Shared<Record>>& list, Record record) {
+void DataStore::putRecord(SharedList<Record>& list, Record record) {
     const EntryKey key = keyOf(record);
     eraseFrom(list, key);
     Shared<Record> entry(std::move(record), true);
-    const auto place = std::upper_bound(list.begin(), list.end(), entry,
+    auto& records = list.edit();
+    const auto place = std::upper_bound(records.begin(), records.end(), entry,
                                         [](const auto& a, const auto& b) { return before(*a, *b); });
-    list.insert(place, std::move(entry));
+    records.insert(place, std::move(entry));
     removed_.erase(key);
 }
 
@@ -105,9 +108,9 @@ void DataStore::cleanPlugin(std::string_view name) {
         markRemoved(key);
         return true;
     };
-    std::erase_if(data_.plugins, belongs);
-    std::erase_if(data_.selectors, belongs);
-    std::erase_if(data_.rules, belongs);
+    std::erase_if(data_.plugins.edit(), belongs);
+    std::erase_if(data_.selectors.edit(), belongs);
+    std::erase_if(data_.rules.edit(), belongs);
 }
 
 void DataStore::removeAllPlugins() { removeAll(data_.plugins); }
@@ -119,9 +122,9 @@ void DataStore::cleanAll() {
 }
 
 template <class Record>
-void DataStore::removeAll(std::vector<Shared<Record>>& list) {
+void DataStore::removeAll(SharedList<Record>& list) {
     for (const Record& record : list) markRemoved(keyOf(record));
-    list.clear();
+    list = {};
 }
 
 // Only the files could bring the entry back, so only then is there something to remember.
@@ -194,7 +197,7 @@ void DataStore::restore(std::vector<SavedChange> saved) {
     std::set<EntryKey> changed;
     for (const SavedChange& change : saved) changed.insert(change.key);
     eachList(data_, [&](auto& list) {
-        std::erase_if(list, [&](const auto& record) { return changed.contains(keyOf(*record)); });
+        std::erase_if(list.edit(), [&](const auto& record) { return changed.contains(keyOf(*record)); });
     });
     for (SavedChange& change : saved) {
         std::visit(

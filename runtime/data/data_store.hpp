@@ -76,9 +76,9 @@ private:
     using Hashes = std::map<EntryKey, std::string>;
 
     template <class Record>
-    void putRecord(std::vector<Shared<Record>>& list, Record record);
+    void putRecord(SharedList<Record>& list, Record record);
     template <class Record>
-    void removeAll(std::vector<Shared<Record>>& list);
+    void removeAll(SharedList<Record>& list);
     void markRemoved(const EntryKey& key);
 
     DataSet data_;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace weir::data {
 
@@ -24,6 +26,28 @@ public:
 private:
     std::shared_ptr<const Record> record_;
     bool fromCall_;
+};
+
+// A list of them that versions of the data share until one edits it.
+template <class Record>
+class SharedList {
+public:
+    using Records = std::vector<Shared<Record>>;
+
+    auto begin() const { return records_->begin(); }
+    auto end() const { return records_->end(); }
+    std::size_t size() const { return records_->size(); }
+    bool empty() const { return records_->empty(); }
+    const Shared<Record>& operator[](std::size_t index) const { return (*records_)[index]; }
+
+    // For who changes it; a copy of its own if others have it too.
+    Records& edit() {
+        if (records_.use_count() > 1) records_ = std::make_shared<Records>(*records_);
+        return *records_;
+    }
+
+private:
+    std::shared_ptr<Records> records_ = std::make_shared<Records>();
 };
 
 }  // namespace weir::data

@@ -73,6 +73,13 @@ struct EntryOwner {
 
 namespace {
 
+// For what the blocks of an EntryOwner keep, which keeps the matcher too: counting a hundred thousand of them once more
+// for each build is most of what a build costs.
+template <class T>
+std::shared_ptr<const T> notOwned(const std::shared_ptr<const T>& kept) {
+    return {std::shared_ptr<const void>(), kept.get()};
+}
+
 class EntryBuilder {
 public:
     // `previous`: the chain before, or null.
@@ -180,7 +187,7 @@ private:
         for (std::size_t i = 0; i < now.size(); ++i) {
             auto block = selectorBlock(now[i], pairs[i]);
             if (!block.ok()) return std::move(block).error();
-            entries.push_back({(*block)->compiled, (*block)->set});
+            entries.push_back({notOwned((*block)->compiled), notOwned((*block)->set)});
             owner_->selectors.push_back(std::move(block).value());
         }
         owner_->matcher = match::PluginMatcher::build(std::move(entries), input_.order);
@@ -277,7 +284,7 @@ private:
                 if (!made.ok()) return std::move(made).error();
                 block.rules.push_back(std::move(made).value());
             }
-            compiled.push_back(block.rules.back()->compiled);
+            compiled.push_back(notOwned(block.rules.back()->compiled));
         }
         block.set = match::RuleSet::build(std::move(compiled), input_.order);
         return {};

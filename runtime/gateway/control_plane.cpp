@@ -68,6 +68,7 @@ ControlPlane::~ControlPlane() {
     handlers_.clear();
     coreHandlers_.clear();
     current_ = {};
+    retired_.clear();
     extensions_.reset();
     coreMatching_.clear();
     core_.clear();
@@ -210,7 +211,7 @@ void ControlPlane::use(BuiltChain built) {
         if (warned_.insert(warning).second) warnings_.push_back(std::move(warning));
     built.warnings.clear();
     // The one before goes only when every loop has moved on, and then from here: its modules may unload with it.
-    const BuiltChain before = std::exchange(current_, std::move(built));
+    retired_.push_back(std::make_shared<const BuiltChain>(std::exchange(current_, std::move(built))));
     {
         const std::lock_guard lock(shownMutex_);
         waiting_ = current_.waiting;
@@ -301,6 +302,7 @@ base::Result<void> ControlPlane::change(const Edit& edit) {
     show(std::move(edited));
     use(std::move(built).value());
     for (const std::shared_ptr<DataHandler>& handler : handlers_) handler->change(before->data(), store_->data());
+    retired_.push_back(before);
     if (snapshotFile_.empty()) return {};
     if (auto saved = data::saveSnapshot(snapshotFile_, store_->changes()); !saved.ok())
         base::logError("data.snapshot: " + saved.error().text() +

@@ -65,6 +65,9 @@ public:
     using Edit = std::function<base::Result<void>(data::DataStore&)>;
     base::Result<void> change(const Edit& edit);
 
+    // What changes have replaced, kept so far because freeing it takes as long as many a change.
+    void freeReplaced() { retired_.clear(); }
+
     std::vector<std::string> takeWarnings() { return std::exchange(warnings_, {}); }
 
     // ---- any thread ----
@@ -103,6 +106,7 @@ private:
     std::unique_ptr<module::LoadLedger> ledger_;
     std::unique_ptr<ExtModules> extensions_;
     BuiltChain current_;
+    std::vector<std::shared_ptr<const void>> retired_;
     Publish publish_;
     std::vector<std::shared_ptr<DataHandler>> handlers_;  // that have been told the data in force
     mutable std::mutex shownMutex_;                       // of what other threads may read

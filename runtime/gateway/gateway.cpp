@@ -153,6 +153,7 @@ base::Result<void> Gateway::change(const std::function<base::Result<void>(data::
     auto changed = callOn(control_, [this, &edit] {
         auto done = plane_->change(edit);
         for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
+        control_->post([this] { plane_->freeReplaced(); });  // after the answer
         return done;
     });
     if (changed) return std::move(*changed);
@@ -203,6 +204,7 @@ void Gateway::takeData(const data::Configuration& configuration) {
         store.reload(configuration.data);
         return {};
     });
+    plane_->freeReplaced();
     for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
     if (!taken.ok()) {
         base::logError("reload: " + taken.error().text() + "; what was in force serves on");
@@ -220,9 +222,14 @@ void Gateway::takeData(const data::Configuration& configuration) {
 
 // Before the control thread is there this one is it.
 void Gateway::onControl(const std::function<void()>& function) {
-    if (!control_) return function();
+    if (!control_) {
+        function();
+        plane_->freeReplaced();
+        return;
+    }
     control_->call([this, &function] {
         function();
+        plane_->freeReplaced();
         for (const std::string& warning : plane_->takeWarnings()) base::logWarning(warning);
     });
 }

@@ -50,7 +50,7 @@ Value plugins(const DataSet& set, const Waiting& waiting) {
 
 // A list for each name. The records of one name need not stand together: a rule's selector id is its plugin's own.
 template <class Record>
-Value listsByName(const std::vector<data::Shared<Record>>& records, std::string Record::*name, const Waiting& waiting,
+Value listsByName(const data::SharedList<Record>& records, std::string Record::*name, const Waiting& waiting,
                   const WaitingEntries::Reasons& reasons) {
     std::map<std::string, Value> lists;
     for (const Record& record : records) {

@@ -242,7 +242,7 @@ PageReply saveSelectorAndRules(const Call& call) { return saveCombined(call, sel
 
 // ShenYu keeps rules by their selector alone, here they belong to a plugin: found where the caller left it out.
 template <class Record>
-Result<std::string> onlyPlugin(const std::vector<data::Shared<Record>>& records, std::string Record::*name,
+Result<std::string> onlyPlugin(const data::SharedList<Record>& records, std::string Record::*name,
                                const std::string& id, const char* kind) {
     const Record* found = nullptr;
     for (const Record& record : records) {

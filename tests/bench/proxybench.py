@@ -23,7 +23,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LOAD_CPU, TARGET_CPU = 0, 1
-BACKEND_PORT, NGINX_PORT, HAPROXY_PORT, WEIR_PORT, RAW_PORT, MANAGEMENT_PORT = range(18080, 18086)
+(BACKEND_PORT, NGINX_PORT, HAPROXY_PORT, WEIR_PORT, RAW_PORT, MANAGEMENT_PORT, RULES_PORT,
+ RULES_MANAGEMENT_PORT) = range(18080, 18088)
 
 BACKEND = """worker_processes 1; daemon off; pid {work}/backend.pid; error_log {work}/backend.err;
 events {{ worker_connections 4096; }}
@@ -80,6 +81,19 @@ plugins:
             conditions: [{{paramType: uri, operator: pathPattern, paramValue: /http/**}}]
             handle: {{loadBalance: roundRobin, retry: 3, timeout: 3000}}
 """
+RULES_OF_A_SELECTOR = 100
+
+
+def other_selectors(rules, backend):
+    """Selectors with that many rules in all, none of which matches what is asked for; all come before the one that does."""
+    condition = "[{{paramType: uri, operator: pathPattern, paramValue: \"{}\"}}]".format
+    text = ""
+    for first in range(0, rules, RULES_OF_A_SELECTOR):
+        text += (f"      - name: s{first}\n        sort: -1\n        conditions: {condition(f'/service{first}/**')}\n"
+                 f"        handle: [{{upstreamUrl: \"127.0.0.1:{backend}\", weight: 50}}]\n        rules:\n")
+        for rule in range(first, min(first + RULES_OF_A_SELECTOR, rules)):
+            text += f"          - {{name: r{rule}, conditions: {condition(f'/service{first}/path{rule}/**')}}}\n"
+    return text
 
 
 class Target:
@@ -154,7 +168,7 @@ def in_use(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_until_up(name, port, process, seconds=20):
+def wait_until_up(name, port, process, seconds=60):
     end = time.monotonic() + seconds
     while not in_use(port):
         if process.poll() is not None:
@@ -206,6 +220,12 @@ def start_targets(work, args, started):
     if args.weir:
         conf = config("weir.yaml", WEIR, WEIR_PORT)
         started.append(Target("weir", WEIR_PORT, [args.weir, "run", "-c", conf]))
+        if args.rules:
+            many = WEIR.format(backend=BACKEND_PORT, port=RULES_PORT, management=RULES_MANAGEMENT_PORT)
+            many += other_selectors(args.rules - 1, BACKEND_PORT)
+            path = work / "rules.yaml"
+            path.write_text(many)
+            started.append(Target("weir-rules", RULES_PORT, [args.weir, "run", "-c", path]))
     for target in started:
         wait_until_up(target.name, target.port, target.process)
 
@@ -221,11 +241,11 @@ def stop(processes):
 
 
 def report(rows):
-    print(f"{'target':10}{'cpu us/req':>12}{'x nginx':>10}{'x raw':>10}{'requests':>12}{'failed':>8}{'PSS KiB':>10}"
-          "  p99 by round")
+    print(f"{'target':12}{'cpu us/req':>12}{'x nginx':>10}{'x raw':>10}{'x weir':>10}{'requests':>12}{'failed':>8}"
+          f"{'PSS KiB':>10}  p99 by round")
     for row in rows:
-        print(f"{row['target']:10}{row['cpu_us_per_request']:>12}{row.get('vs_nginx', ''):>10}"
-              f"{row.get('vs_raw', ''):>10}{row['requests']:>12}{row['failed']:>8}{row['pss_kib']:>10}"
+        print(f"{row['target']:12}{row['cpu_us_per_request']:>12}{row.get('vs_nginx', ''):>10}"
+              f"{row.get('vs_raw', ''):>10}{row.get('vs_weir', ''):>10}{row['requests']:>12}{row['failed']:>8}{row['pss_kib']:>10}"
               f"  {' '.join(row['p99'])}")
 
 
@@ -236,13 +256,15 @@ def main():
     parser.add_argument("--seconds", type=int, default=3, help="of load for each target and round")
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--body", type=int, default=64, help="bytes of each answer")
+    parser.add_argument("--rules", type=int, default=0,
+                        help="also measure weir with that many rules, all but one for other paths")
     parser.add_argument("--path", default="/http/order/findById?id=1")
     parser.add_argument("--peers", default="nginx,haproxy,raw", type=lambda text: text.split(","))
     parser.add_argument("--json", help="also write the rows to this file")
     args = parser.parse_args()
-    for port in range(BACKEND_PORT, MANAGEMENT_PORT + 1):
+    for port in range(BACKEND_PORT, RULES_MANAGEMENT_PORT + 1):
         if in_use(port):
-            sys.exit(f"port {port} is in use already; the bench needs {BACKEND_PORT} to {MANAGEMENT_PORT}")
+            sys.exit(f"port {port} is in use already; the bench needs {BACKEND_PORT} to {RULES_MANAGEMENT_PORT}")
 
     backend, targets = None, []
     with tempfile.TemporaryDirectory(prefix="proxybench-") as directory:
@@ -255,7 +277,7 @@ def main():
             for _ in range(args.rounds):
                 for target in targets:
                     target.run_round(args)
-            rows = [target.row([t for t in targets if t.name in ("nginx", "raw")]) for target in targets]
+            rows = [target.row([t for t in targets if t.name in ("nginx", "raw", "weir")]) for target in targets]
         finally:
             stop([t.process for t in targets] + ([backend] if backend else []))
     report(rows)

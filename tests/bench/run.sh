@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # CPU per proxied request of Weir's release build against nginx, HAProxy and the raw floor.
-#   tests/bench/run.sh [--rounds N] [--seconds S] [--connections C] [--body BYTES] [--json FILE]
+#   tests/bench/run.sh [--rounds N] [--seconds S] [--connections C] [--body BYTES] [--rules N] [--json FILE]
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . .ci/setup.sh
