@@ -24,8 +24,8 @@ namespace weir::gateway {
 //    "result":"upstream"|"response"|"suspended",
 //    "upstream":{"url","path","timeoutMs","retry"},"response":{"status","body"}}
 //
-// Any thread that is no loop's; blocks for as long as a plugin sleeps or works, five seconds at most. `giveBack` takes
-// the snapshot when it is done with. InvalidConfig: it is no request that the gateway would take.
+// Any thread that is no loop's; blocks for as long as plugins sleep, five seconds at most, or have work offloaded.
+// `giveBack` takes the snapshot when it is done with. InvalidConfig: it is no request that the gateway would take.
 base::Result<base::Value> explain(const manage::ExplainRequest& request,
                                   std::shared_ptr<const chain::Snapshot> snapshot, const config::Settings& settings,
                                   chain::WorkerPool& workers,

@@ -110,8 +110,12 @@ cat >>"$scratch/weir.yaml" <<'YAML'
       - name: orders
         conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
         rules:
-          - name: all
-            conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
+          - name: most of them hold
+            matchMode: majority
+            conditions:
+              - {paramType: ip, operator: ipRange, paramValue: 127.0.0.0/8}
+              - {paramType: uri, operator: pathPattern, paramValue: /http/**}
+              - {paramType: tenant, paramName: shop.example, operator: "=", paramValue: acme}
             handle: {text: good day}
 YAML
 
