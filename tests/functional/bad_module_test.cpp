@@ -67,6 +67,7 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
     folder.rename(fs::path(WEIR_BAD_MODULES) / "larger-table" / "bad-larger-table.so", "bad-larger-table.so");
     REQUIRE(eventually([&] { return verdict(gateway, "bad-larger-table.so") == "active"; }));
     const std::size_t descriptors = gateway.descriptors();
+    const std::string targets = gateway.descriptorTargets();
     for (const BadModule& module : modules) {
         if (module.name == "larger-table") continue;
         INFO(module.name << ", expected " << module.expected);
@@ -84,7 +85,9 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
         if (module.expected == "loads") CHECK(eventually([&] { return gateway.mappedFiles(copy).empty(); }));
         if (module.expected == "loads_resident") CHECK_FALSE(gateway.mappedFiles(copy).empty());
     }
-    CHECK(eventually([&] { return gateway.descriptors() <= descriptors; }));
+    const bool givenBack = eventually([&] { return gateway.descriptors() <= descriptors; });
+    INFO("before:\n" << targets << "after:\n" << gateway.descriptorTargets());
+    CHECK(givenBack);
     CHECK(gateway.stop() == 0);
 }
 

@@ -30,6 +30,15 @@ std::size_t GatewayProcess::descriptors() const {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+std::string GatewayProcess::descriptorTargets() const {
+    std::string lines;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/" + std::to_string(process_.pid()) + "/fd")) {
+        std::error_code gone;
+        lines += each.path().filename().string() + " " + std::filesystem::read_symlink(each, gone).string() + "\n";
+    }
+    return lines;
+}
+
 std::size_t GatewayProcess::residentBytes() const {
     std::ifstream status("/proc/" + std::to_string(process_.pid()) + "/status");
     for (std::string line; std::getline(status, line);) {

@@ -24,6 +24,7 @@ public:
 
     // Open descriptors, and memory in use, of the process right now.
     std::size_t descriptors() const;
+    std::string descriptorTargets() const;  // what they lead to, a line each, for messages
     std::size_t residentBytes() const;
 
     // Memory mappings, and the names of the files among them that contain `text`.
