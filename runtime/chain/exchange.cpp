@@ -243,7 +243,7 @@ void Exchange::failed(const ChainEntry& entry) {
     if (hasFailure_) failure = failure_;
     hasFailure_ = false;
     if (failure.code == kInternalCode) {
-        if (entry.failures) entry.failures->fetch_add(1, std::memory_order_relaxed);
+        if (entry.failures && !tracer) entry.failures->fetch_add(1, std::memory_order_relaxed);
         base::logError("plugin '" + entry.key + "' failed: " + std::string(failure.text) + " (" +
                        std::string(request.method) + " " + std::string(request.path) + ", request " +
                        std::string(requestId) + ")");

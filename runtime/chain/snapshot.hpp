@@ -25,7 +25,7 @@ struct ChainEntry {
     bool matches = false;         // has selectors and rules: entered only for what `matcher` chooses
     bool unmatchedError = false;  // nothing matches: answer -107 or -102 instead of going on
     void* config = nullptr;       // handle of PluginData.config
-    const match::PluginMatcher* matcher = nullptr;  // null: no selector at all
+    const match::PluginMatcher* matcher = nullptr;  // null: it has no selectors
     std::atomic<std::uint64_t>* failures = nullptr;  // of the plugin's generation; counted when it fails a request
     std::string key;
     std::string noSelector;       // message of -107

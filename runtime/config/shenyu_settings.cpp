@@ -181,7 +181,7 @@ private:
     Variables& variables_;
     std::vector<std::string>& warnings_;
     Value taken_ = Value::object();
-    bool localOpen_ = true;  // as ShenYu has it where nothing is said
+    bool localOpen_ = false;  // as ShenYu's code has it where nothing is said
     std::map<std::string_view, base::Mark> seen_;
     std::set<std::string> warned_;
 };

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "chain/exchange.hpp"
 #include "chain/loop_context.hpp"
 #include "chain/request_subject.hpp"
+#include "chain/worker_pool.hpp"
 #include "gateway/gateway_loop.hpp"
 #include "http/message_parser.hpp"
 #include "http/path_normalizer.hpp"
@@ -170,8 +172,11 @@ private:
         const http::Fed fed = parser->feed(head_.data(), head_.size());
         if (fed.error) return refused(fed.error.reason);
         if (!fed.head || fed.consumed != head_.size()) return refused("it is more than a request's head");
+        const std::string_view method = exchange_->request.method;
+        if (method == "TRACE" || !limits.allows(method)) return refused("its method is not served");
         const auto bad = http::normalizePath(exchange_->request, *exchange_, limits.path);
         if (bad) return refused(bad.reason);
+        if (exchange_->request.target == "*") return refused("OPTIONS * is answered by the gateway itself");
         if (asked_.body.empty()) return {};
         exchange_->bodyState = chain::BodyState::Buffered;
         exchange_->bufferedBody = asked_.body;
@@ -244,13 +249,20 @@ private:
 }  // namespace
 
 base::Result<Value> explain(const manage::ExplainRequest& request, std::shared_ptr<const chain::Snapshot> snapshot,
-                            const config::Settings& settings, chain::WorkerPool& workers,
+                            const config::Settings& settings,
                             std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack) {
-    net::EventLoop events;
-    chain::LoopContext context(events, workers, std::move(giveBack));
-    const std::uint64_t version = snapshot->version;
-    context.switchTo(std::move(snapshot));
-    return Explainer(request, settings, version).run(events, context);
+    try {
+        net::EventLoop events;
+        chain::WorkerPool workers(1);  // goes first and waits for what was offloaded: that posts to the loop
+        chain::LoopContext context(events, workers, giveBack);
+        context.shenyuStatuses = settings.compat.errorStatus == config::ErrorStatus::Shenyu;
+        const std::uint64_t version = snapshot->version;
+        context.switchTo(std::move(snapshot));
+        return Explainer(request, settings, version).run(events, context);
+    } catch (const std::system_error& e) {  // no descriptor or thread is left
+        if (snapshot) giveBack(std::move(snapshot));
+        return base::Error{base::ErrorCode::Io, "", e.what(), true};
+    }
 }
 
 }  // namespace weir::gateway

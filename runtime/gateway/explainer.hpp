@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 #include "base/value.hpp"
 #include "chain/snapshot.hpp"
-#include "chain/worker_pool.hpp"
 #include "config/settings.hpp"
 #include "manage/explain_control.hpp"
 
@@ -28,7 +27,6 @@ namespace weir::gateway {
 // `giveBack` takes the snapshot when it is done with. InvalidConfig: it is no request that the gateway would take.
 base::Result<base::Value> explain(const manage::ExplainRequest& request,
                                   std::shared_ptr<const chain::Snapshot> snapshot, const config::Settings& settings,
-                                  chain::WorkerPool& workers,
                                   std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack);
 
 }  // namespace weir::gateway

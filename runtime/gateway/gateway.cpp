@@ -163,16 +163,16 @@ base::Result<void> Gateway::change(const std::function<base::Result<void>(data::
 void Gateway::read(const std::function<void(const data::DataStore&)>& look) const { look(*plane_->store()); }
 
 base::Result<base::Value> Gateway::explain(const manage::ExplainRequest& request) {
+    const std::unique_lock one(explaining_, std::try_to_lock);
+    if (!one) return base::Error{base::ErrorCode::Io, "", "another request is being explained", true};
     auto snapshot = callOn(control_, [this] { return plane_->snapshot(); });
     if (!snapshot) return base::Error{base::ErrorCode::Io, "", "the gateway is starting or stopping", true};
-    return gateway::explain(request, std::move(*snapshot), settings(), *workers_,
+    return gateway::explain(request, std::move(*snapshot), settings(),
                             [this](std::shared_ptr<const chain::Snapshot> done) { takeBack(std::move(done)); });
 }
 
 base::Result<base::Value> Gateway::explainUnstarted(const manage::ExplainRequest& request) const {
-    chain::WorkerPool workers(1);
-    return gateway::explain(request, plane_->snapshot(), settings(), workers,
-                            [](std::shared_ptr<const chain::Snapshot>) {});
+    return gateway::explain(request, plane_->snapshot(), settings(), [](std::shared_ptr<const chain::Snapshot>) {});
 }
 
 // ---- The configuration's files: control thread ----

@@ -101,6 +101,7 @@ private:
 
     data::Configuration configuration_;
     std::unique_ptr<ControlPlane> plane_;
+    std::mutex explaining_;  // one at a time: a plugin may hold the management's thread
     std::mutex returnedMutex_;
     std::vector<std::shared_ptr<const chain::Snapshot>> returned_;  // by loops, to be freed by the control thread
     std::atomic<std::uint32_t> connections_{0};

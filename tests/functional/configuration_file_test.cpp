@@ -199,7 +199,7 @@ TEST_CASE("what a variable brings into a secret field is in no message (H06)") {
     const std::string rows[] = {
         "weir:\n  local: {sha512Key: '${HUSH}'}\n",
         "weir:\n  management: {token: {file: '/nonexistent/x', env: '${HUSH}'}}\n",
-        "shenyu:\n  local: {sha512Key: '${HUSH}'}\n",
+        "shenyu:\n  local: {enabled: true, sha512Key: '${HUSH}'}\n",
         "appAuth:\n- {appKey: k, appSecret: ['${HUSH}']}\n",
         "appAuth:\n- {appKey: k, appSecret: '${HUSH}', opne: x}\n",
         divideTo("{upstreamUrl: 'ws://u:${HUSH}@h'}"),

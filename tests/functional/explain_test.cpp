@@ -75,6 +75,9 @@ TEST_CASE("explain says of each plugin which selector and rule match, why others
     const Finished none = explain({"-c", file, "/other"});
     CHECK_THAT(none.output, Contains("divide: no selector\n") && Contains("=> response 404: {\"code\":-107,"));
 
+    const Finished shenyu = explain({"-c", file, "/other", "--compat.errorStatus=shenyu"});
+    CHECK_THAT(shenyu.output, Contains("=> response 200: {\"code\":-107,"));
+
     const Finished dubbo = explain({"-c", file, "/shop/cart", "-H", "rpc_type: dubbo"});
     CHECK_THAT(dubbo.output, Contains("divide: passed over, not for this RPC type\n"));
 }
@@ -92,6 +95,9 @@ TEST_CASE("explain refuses what is no request, and a file that is not good") {
         {{"-c", file, "GET"}, 78, "the gateway would not take it"},
         {{"-c", file, "GET /a b"}, 78, "the gateway would not take it"},
         {{"-c", file, "GET /../x"}, 78, "the gateway would not take it"},
+        {{"-c", file, "TRACE /x"}, 78, "its method is not served"},
+        {{"-c", file, "POST /x", "--server.methods=GET"}, 78, "its method is not served"},
+        {{"-c", file, "OPTIONS *"}, 78, "answered by the gateway itself"},
         {{"-c", file, "/x", "-H", "a b: c"}, 78, "the gateway would not take it"},
         {{"-c", file, "/x", "-H", "Content-Length: 7\r\n\r\nGET /y"}, 78, "the gateway would not take it"},
         {{"-c", bad, "/x"}, 78, "prot"},

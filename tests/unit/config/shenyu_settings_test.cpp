@@ -80,7 +80,7 @@ shenyu:
 
 TEST_CASE("the local key opens /shenyu/** only where ShenYu would") {
     struct Row { const char* enabled; bool open; };
-    for (const Row& row : {Row{"", true}, Row{"enabled: true, ", true}, Row{"enabled: , ", true},
+    for (const Row& row : {Row{"", false}, Row{"enabled: true, ", true}, Row{"enabled: , ", false},
                            Row{"enabled: false, ", false}, Row{"enabled: off, ", false}}) {
         INFO(row.enabled);
         const Read got = read(std::string("shenyu: {local: {") + row.enabled + "sha512Key: " + kHash + "}}");
@@ -91,8 +91,8 @@ TEST_CASE("the local key opens /shenyu/** only where ShenYu would") {
     CHECK(read("shenyu: {local: {enabled: flase, sha512Key: " + kHash + "}}").error() ==
           "c/weir.yaml:1:27: shenyu.local.enabled: expected true or false (or yes, no, on, off), got \"flase\"; did you "
           "mean \"false\"?");
-    const Read wrong = read("shenyu: {local: {sha512Key: '${K}'}}", {{"K", "hush"}});
-    CHECK(wrong.error() == "c/weir.yaml:1:29: local.sha512Key: expected 128 hex digits, or a map with either file or env");
+    const Read wrong = read("shenyu: {local: {enabled: true, sha512Key: '${K}'}}", {{"K", "hush"}});
+    CHECK(wrong.error() == "c/weir.yaml:1:44: local.sha512Key: expected 128 hex digits, or a map with either file or env");
 }
 
 TEST_CASE("Weir's own key goes before ShenYu's, with a warning where they differ") {
