@@ -195,6 +195,7 @@ PageReply modulePage(const std::string& id, const std::vector<ModuleStatus>& mod
     Value body = facts(*shown);
     body.set("unload", text(shown->unload == module::Unload::Resident ? "resident" : "close"));
     body.set("provides", provides(*shown));
+    if (shown->state == ModuleState::Draining) body.set("holders", holdersOf(*shown, holders));
     body.set("refused", companions(modules, *shown, ModuleState::Refused, {}));
     body.set("draining", companions(modules, *shown, ModuleState::Draining, holders));
     return {200, base::toJson(body), {}, {}, {}};

@@ -1,9 +1,8 @@
 // Data that changes by calls to the management port, with ShenYu's paths and JSON.
-#include <openssl/evp.h>
-
 #include <thread>
 
 #include "functional/ext_folder.hpp"
+#include "functional/local_caller.hpp"
 #include "functional/proxy_config.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_process.hpp"
@@ -16,66 +15,11 @@ using namespace weir::functional;
 
 namespace {
 
-constexpr const char* kKey = "open sesame";
 constexpr const char* kRequest = "GET /http/a HTTP/1.1\r\nHost: weir.test\r\n\r\n";
-
-std::string sha512(const std::string& text) {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
-    REQUIRE(EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha512(), nullptr) == 1);
-    std::string hex;
-    for (unsigned int i = 0; i < size; ++i) {
-        constexpr const char* kDigits = "0123456789abcdef";
-        hex += kDigits[digest[i] >> 4];
-        hex += kDigits[digest[i] & 15];
-    }
-    return hex;
-}
-
-// The same configuration, with `weir.local.sha512Key` for kKey and other lines under `weir`.
-std::string withLocalKey(std::string yaml, const std::string& more = "") {
-    const std::string root = "weir:\n";
-    REQUIRE(yaml.rfind(root, 0) == 0);
-    return yaml.insert(root.size(), "  local: {sha512Key: " + sha512(kKey) + "}\n" + more);
-}
-
-// Somebody who changes data; a connection for every call.
-class Caller {
-public:
-    explicit Caller(const GatewayProcess& gateway, std::string key = kKey)
-        : port_(gateway.managementPort()), key_(std::move(key)) {}
-
-    HttpMessage get(const std::string& path) { return RawClient(port_).exchange("GET " + path + head() + "\r\n"); }
-    HttpMessage post(const std::string& path, const std::string& json) {
-        return RawClient(port_).exchange("POST " + path + head() +
-                                         "Content-Type: application/json\r\nContent-Length: " +
-                                         std::to_string(json.size()) + "\r\n\r\n" + json);
-    }
-
-private:
-    std::string head() const {
-        return " HTTP/1.1\r\nHost: weir.test\r\n" + (key_.empty() ? "" : "localKey: " + key_ + "\r\n");
-    }
-
-    int port_;
-    std::string key_;
-};
-
-// A text as a JSON string.
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out + "\"";
-}
 
 std::string pathCondition(const std::string& pattern) {
     return R"([{"paramType":"uri","operator":"pathPattern","paramName":"/","paramValue":)" + quoted(pattern) + "}]";
 }
-
-std::string upstreams(const std::string& address) { return R"([{"upstreamUrl":")" + address + R"(","weight":50}])"; }
 
 // The entries of proxyTo()'s file, as a call sends them.
 std::string selector(const std::string& handle, const std::string& pattern = "/http/**") {
@@ -98,25 +42,12 @@ std::string plugin(const std::string& name, bool enabled, int sort) {
            R"(,"sort":)" + std::to_string(sort) + "}";
 }
 
-// An upstream that answers with its name, and keeps nothing of what it got: there may be many requests.
-RecordingUpstream::Serve named(const std::string& name) {
-    return [name](RecordingUpstream::Connection& connection) {
-        while (connection.message()) connection.send(RecordingUpstream::ok(name));
-    };
-}
-
-// What ShenYu's error body has as "code"; "" in an answer without one.
-std::string code(const HttpMessage& answer) {
-    const auto at = answer.body.find("\"code\":");
-    return at == std::string::npos ? "" : answer.body.substr(at + 7, answer.body.find_first_of(",}", at) - at - 7);
-}
-
 void changeUpstreams(int times) {
     const RecordingUpstream first(named("first"));
     const RecordingUpstream second(named("second"));
     GatewayProcess gateway(withLocalKey(proxyTo(first.address())));
     RequestLoad load(gateway.port(), kRequest);
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     RawClient client(gateway.port());
     for (int i = 0; i < times; ++i) {
         const RecordingUpstream& next = i % 2 == 0 ? second : first;
@@ -146,11 +77,11 @@ TEST_CASE("a thousand changes of an upstream at full load", "[.big]") { changeUp
 TEST_CASE("a rule changed, disabled or deleted by call is so for the very next request") {
     const RecordingUpstream upstream;
     GatewayProcess gateway(withLocalKey(proxyTo(upstream.address())));
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     CHECK(get(gateway.port(), "/http/a").status() == 200);
 
     CHECK(caller.post("/shenyu/plugin/rule/saveOrUpdate", rule(kRuleHandle, "/http/b")).status() == 200);
-    CHECK(code(get(gateway.port(), "/http/a")) == "-102");
+    CHECK(errorCode(get(gateway.port(), "/http/a")) == "-102");
     CHECK(get(gateway.port(), "/http/b").status() == 200);
 
     CHECK(caller.post("/shenyu/plugin/rule/saveOrUpdate", rule(kRuleHandle)).status() == 200);
@@ -159,18 +90,18 @@ TEST_CASE("a rule changed, disabled or deleted by call is so for the very next r
     std::string disabled = rule(kRuleHandle);
     disabled.replace(disabled.find("\"enabled\":true"), 14, "\"enabled\":false");
     CHECK(caller.post("/shenyu/plugin/rule/saveOrUpdate", disabled).status() == 200);
-    CHECK(code(get(gateway.port(), "/http/a")) == "-102");
+    CHECK(errorCode(get(gateway.port(), "/http/a")) == "-102");
 
     CHECK(caller.post("/shenyu/plugin/rule/saveOrUpdate", rule(kRuleHandle)).status() == 200);
     CHECK(get(gateway.port(), "/http/a").status() == 200);
     CHECK(caller.get(kDeleteRule).status() == 200);
-    CHECK(code(get(gateway.port(), "/http/a")) == "-102");
+    CHECK(errorCode(get(gateway.port(), "/http/a")) == "-102");
 }
 
 TEST_CASE("a selector deleted by call is gone for the next request and from the list, and can come back") {
     const RecordingUpstream upstream;
     GatewayProcess gateway(withLocalKey(proxyTo(upstream.address())));
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     const std::string list = "/shenyu/plugin/selector/findList?pluginName=divide";
     CHECK_THAT(caller.get(list).body, Catch::StartsWith("[") && Catch::Contains("divide/orders") &&
                                           Catch::Contains(upstream.address()));
@@ -178,7 +109,7 @@ TEST_CASE("a selector deleted by call is gone for the next request and from the 
                Catch::Contains("divide/orders/all") && Catch::Contains("roundRobin"));
 
     CHECK(caller.get("/shenyu/plugin/selector/delete?pluginName=divide&id=divide/orders").status() == 200);
-    CHECK(code(get(gateway.port(), "/http/a")) == "-107");
+    CHECK(errorCode(get(gateway.port(), "/http/a")) == "-107");
     CHECK_THAT(caller.get(list).body, !Catch::Contains("divide/orders"));
 
     const std::string again = selector(upstreams(upstream.address()));
@@ -190,13 +121,13 @@ TEST_CASE("a selector deleted by call is gone for the next request and from the 
 TEST_CASE("a selector with its rules comes by one call") {
     const RecordingUpstream upstream;
     GatewayProcess gateway(withLocalKey(proxyTo("127.0.0.1:" + std::to_string(unusedPort()))));
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     const std::string body = R"({"pluginName":"divide","matchMode":0,"sort":1,"selectorHandler":)" +
                              quoted(upstreams(upstream.address())) + R"(,"conditionDataList":)" +
                              pathCondition("/more/**") + R"(,"ruleDataList":[{"ruleName":"all","matchMode":0,)" +
                              R"("ruleHandler":)" + quoted(kRuleHandle) + R"(,"conditionDataList":)" +
                              pathCondition("/more/**") + "}]}";
-    CHECK(code(get(gateway.port(), "/more/a")) == "-107");
+    CHECK(errorCode(get(gateway.port(), "/more/a")) == "-107");
     const HttpMessage answer = caller.post("/shenyu/plugin/selectorAndRules", body);
     CHECK(answer.status() == 200);
     CHECK_THAT(answer.body, Catch::Contains("success"));
@@ -210,14 +141,14 @@ TEST_CASE("a wrong or missing key is 403 and changes nothing") {
     GatewayProcess gateway(withLocalKey(proxyTo(first.address())));
     for (const std::string key : {"", "open", "Open Sesame"}) {
         INFO("key \"" << key << '"');
-        Caller stranger(gateway, key);
+        LocalCaller stranger(gateway, key);
         const std::string change = selector(upstreams(second.address()));
         const HttpMessage answers[] = {stranger.post("/shenyu/plugin/selector/saveOrUpdate", change),
                                        stranger.get("/shenyu/plugin/selector/findList?pluginName=divide"),
                                        stranger.get("/shenyu/plugin/deleteAll"), stranger.get("/shenyu/cleanAll")};
         for (const HttpMessage& answer : answers) {
             CHECK(answer.status() == 403);
-            CHECK(code(answer) == "403");
+            CHECK(errorCode(answer) == "403");
             CHECK_THAT(answer.body, !Catch::Contains(first.address()));
         }
         CHECK(get(gateway.port(), "/http/a").body == "first");
@@ -228,7 +159,7 @@ TEST_CASE("without a configured key nobody changes data") {
     const RecordingUpstream upstream;
     GatewayProcess gateway(proxyTo(upstream.address()));
     for (const std::string key : {"", "123456"}) {
-        const HttpMessage answer = Caller(gateway, key).get("/shenyu/cleanAll");
+        const HttpMessage answer = LocalCaller(gateway, key).get("/shenyu/cleanAll");
         CHECK(answer.status() == 403);
         CHECK_THAT(answer.body, Catch::Contains("sha512Key"));
     }
@@ -254,7 +185,7 @@ TEST_CASE("data that is refused answers 400 with the reason, and the old state s
         {rules, rule(R"({"retry":1000})"), "retry"},
         {rules, rule(R"({"loadBalance":"roundRobin","timeout":"soon"})"), "timeout"},
     };
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     for (const Row& row : rows) {
         INFO(row.path << ' ' << row.body);
         const HttpMessage answer = caller.post(row.path, row.body);
@@ -278,7 +209,7 @@ TEST_CASE("a plugin that is disabled by call and enabled again matches at once w
             handle: {text: moin}
 )";
     GatewayProcess gateway(withLocalKey(yaml), folder.arguments());
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     RawClient client(gateway.port());
     const auto data = [&] {
         return caller.get("/shenyu/plugin/selector/findList?pluginName=greet").body +
@@ -316,7 +247,7 @@ TEST_CASE("plugins swapped under slow requests run once each in the old or the n
     const std::string snapshot = (directory.path() / "data.snapshot").string();
     const std::string yaml = withLocalKey(proxyTo(upstream.address()), "  data: {snapshot: \"" + snapshot + "\"}\n");
     GatewayProcess gateway(yaml, folder.arguments());
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     CHECK(caller.post("/shenyu/plugin/saveOrUpdate", plugin("b", true, 20)).status() == 200);
     RequestLoad load(gateway.port(), kRequest, 8);
     for (int i = 0; i < 16; ++i) {
@@ -354,7 +285,7 @@ TEST_CASE("what calls changed is there after a restart, and a damaged snapshot i
         withLocalKey(proxyTo(first.address()), "  data: {snapshot: \"" + snapshot.string() + "\"}\n");
     {
         GatewayProcess gateway(yaml);
-        Caller caller(gateway);
+        LocalCaller caller(gateway);
         CHECK(caller.post("/shenyu/plugin/selector/saveOrUpdate", selector(upstreams(second.address()))).status() ==
               200);
         CHECK(gateway.stop() == 0);
@@ -375,7 +306,7 @@ TEST_CASE("a module with only a data handler hears the data in force, then each 
     const RecordingUpstream upstream;
     const ExtFolder folder;
     GatewayProcess gateway(withLocalKey(proxyTo(upstream.address())), folder.arguments());
-    Caller caller(gateway);
+    LocalCaller caller(gateway);
     const LogWatch log(gateway);
     folder.copy(fs::path(WEIR_TEST_FIXTURES) / "data-listener.so", "data-listener.so");
     log.waitFor({"data-listener: upserted selector divide/orders orders"});
@@ -392,7 +323,7 @@ TEST_CASE("a module with only a data handler hears the data in force, then each 
     log.waitFor({"data-listener: destroyed"});
     const std::size_t heard = log.count("data-listener: ");
     CHECK(caller.get("/shenyu/plugin/selector/delete?pluginName=divide&id=divide/orders").status() == 200);
-    CHECK(code(get(gateway.port(), "/http/a")) == "-107");
+    CHECK(errorCode(get(gateway.port(), "/http/a")) == "-107");
     CHECK(log.count("data-listener: ") == heard);
     CHECK(eventually([&] { return gateway.mappedFiles("/data-listener-").empty(); }));
 }
