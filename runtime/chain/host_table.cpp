@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/value.hpp"
 #include "chain/exchange.hpp"
+#include "module/abi_text.hpp"
 #include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
 #include "upstream/upstream_set.hpp"
@@ -16,13 +17,10 @@
 namespace weir::chain {
 
 using module::HostValues;
+using module::str;
+using module::view;
 
 namespace {
-
-std::string_view view(weir_str text) {
-    return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
-weir_str str(std::string_view text) { return {text.data(), text.size()}; }
 
 Exchange& exchangeOf(weir_exchange* raw) { return *static_cast<Exchange*>(raw); }
 ControlServices& servicesOf(const weir_host* host) { return static_cast<const HostTable*>(host)->control; }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/value.hpp"
+#include "config/messages.hpp"
 
 namespace weir::chain {
 
@@ -49,11 +50,7 @@ base::Result<std::shared_ptr<const MetadataIndex>> MetadataIndex::build(const da
         spec.handle = std::move(entry);
         auto compiled = match::compile(std::move(spec), {});
         if (!compiled.ok()) {
-            const data::Origin& origin = record->origin;
-            const std::string place = origin.mark.line ? ":" + std::to_string(origin.mark.line) + ":" +
-                                                             std::to_string(origin.mark.column)
-                                                       : "";
-            return base::Error{compiled.error().code, origin.file + place,
+            return base::Error{compiled.error().code, config::place(record->origin.file, record->origin.mark),
                                "metadata '" + record->id + "', path: " + compiled.error().message};
         }
         rules.push_back(std::move(compiled).value());

@@ -6,6 +6,7 @@
 #include <span>
 #include <tuple>
 
+#include "config/messages.hpp"
 #include "gateway/prepared_handle.hpp"
 #include "gateway/record_pairs.hpp"
 #include "upstream/control_error.hpp"
@@ -16,8 +17,7 @@ namespace {
 
 std::string placeOf(const data::Origin& origin, base::Mark mark) {
     if (mark.line == 0) mark = origin.mark;
-    if (mark.line == 0) return origin.file;
-    return origin.file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+    return config::place(origin.file, mark);
 }
 
 // The value at a path like "retry", "[2].weight" or "header.addHeaders" below `value`; as deep as it exists.
@@ -348,10 +348,6 @@ private:
     bool nothingChanged_ = false;         // in selectors and rules
     std::set<std::string> changedRules_;  // selectors by id
 };
-
-}  // namespace
-
-namespace {
 
 base::Result<std::shared_ptr<const chain::MetadataIndex>> metadataOf(const ChainInput& input,
                                                                      const BuiltChain* previous) {

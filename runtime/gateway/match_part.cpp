@@ -2,18 +2,16 @@
 
 #include <utility>
 
+#include "module/abi_text.hpp"
 #include "upstream/control_error.hpp"
 
 namespace weir::gateway {
 
 namespace {
 
+using module::str;
+using module::view;
 using Module = std::shared_ptr<module::LoadedModule>;
-
-weir_str str(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view view(weir_str text) {
-    return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
 
 base::Error refusal(const std::string& what, const weir_error& error) {
     return {base::ErrorCode::InvalidConfig, "", what + ": " + (error.text.empty() ? "refused without a reason"

@@ -1,7 +1,5 @@
 #include "manage/explain_control.hpp"
 
-#include <algorithm>
-
 #include "config/messages.hpp"
 
 namespace weir::manage {

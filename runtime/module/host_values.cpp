@@ -6,15 +6,11 @@
 #include <string_view>
 
 #include "base/value.hpp"
+#include "module/abi_text.hpp"
 
 namespace weir::module {
 
 namespace {
-
-std::string_view view(weir_str text) {
-    return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
-weir_str str(std::string_view text) { return {text.data(), text.size()}; }
 
 const base::Value& valueOf(const weir_value* raw) {
     static const base::Value null;

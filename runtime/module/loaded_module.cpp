@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "module/abi_text.hpp"
 #include "module/module_file.hpp"
 
 namespace weir::module {
@@ -71,10 +72,6 @@ bool isComplete(const weir_predicate_judge& table) {
 }
 bool isComplete(const weir_match_strategy& table) {
     return table.create != nullptr && table.destroy != nullptr && table.match != nullptr;
-}
-
-std::string_view view(weir_str text) {
-    return text.data != nullptr ? std::string_view(text.data, text.size) : std::string_view();
 }
 
 template <class Table>

@@ -8,18 +8,16 @@
 #include <utility>
 
 #include "base/value.hpp"
+#include "module/abi_text.hpp"
 #include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
 
 namespace weir::probe {
 
 using module::HostValues;
+using module::view;
 
 namespace {
-
-std::string_view view(weir_str text) {
-    return text.data ? std::string_view(text.data, text.size) : std::string_view();
-}
 
 // Functions here are noexcept: without memory the trial ends.
 

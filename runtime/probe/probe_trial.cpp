@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "module/abi_text.hpp"
 #include "module/loaded_module.hpp"
 #include "module/module_check.hpp"
 #include "module/module_file.hpp"
@@ -29,8 +30,6 @@ const std::string kFixModule = "correct the module";
 const std::string kFixEither = "correct the data or the module; what runs stays";
 
 const weir_value* raw(const Value* value) { return reinterpret_cast<const weir_value*>(value); }
-
-weir_str raw(std::string_view text) { return {text.data(), text.size()}; }
 
 // Every second condition holds.
 std::int32_t holdsEven(const weir_conditions* conditions, std::uint32_t index) {
@@ -215,7 +214,7 @@ private:
             void* state = nullptr;
             weir_error error;
             const weir_status made = step("create of " + name, [&] {
-                return table.create(&host_, raw(paramName), &state, &error);
+                return table.create(&host_, module::str(paramName), &state, &error);
             });
             if (made == WEIR_OK) step("destroy of " + name, [&] { table.destroy(state); });
         }
@@ -225,14 +224,14 @@ private:
     void tryJudge(const weir_predicate_judge& table) {
         const std::string name = "predicate judge '" + std::string(table.key.data, table.key.size) + "'";
         for (const std::string_view paramValue : {"/", "1", "127.0.0.1"}) {
-            const weir_condition condition{sizeof(weir_condition), 0, raw("uri"), raw("/"), raw(paramValue)};
+            const weir_condition condition{sizeof(weir_condition), 0, module::str("uri"), module::str("/"), module::str(paramValue)};
             void* state = nullptr;
             weir_error error;
             const weir_status made =
                 step("create of " + name, [&] { return table.create(&host_, &condition, &state, &error); });
             if (made != WEIR_OK) continue;
             step("judge of " + name, [&] {
-                for (const std::string_view value : {"/", "2", "127.0.0.1"}) table.judge(state, raw(value));
+                for (const std::string_view value : {"/", "2", "127.0.0.1"}) table.judge(state, module::str(value));
                 if (table.blanks) table.judge(state, weir_str{});
             });
             step("destroy of " + name, [&] { table.destroy(state); });
