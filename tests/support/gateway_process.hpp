@@ -9,6 +9,10 @@
 
 namespace weir::support {
 
+// How many descriptors the gateway's threads may open for themselves after one has counted: the watches of files and
+// directories, the management server's poll. A test of what a step leaves open makes more steps than that.
+inline constexpr std::size_t kThreadsOwn = 8;
+
 // The real binary with a configuration of its own, on ports that the system chose. Made when it accepts connections.
 class GatewayProcess {
 public:
