@@ -440,6 +440,7 @@ void Exchange::timeOut(Entered& entered) {
 
 void Exchange::saveMark(Mark& mark) const {
     mark.request = request.fields.mark();
+    mark.query = request.query;
     mark.response = response.head.fields.mark();
     mark.status = response.head.status;
     mark.reason = response.head.reason;
@@ -457,6 +458,7 @@ void Exchange::saveMark(Mark& mark) const {
 
 void Exchange::restore(const Mark& mark) {
     request.fields.restore(mark.request);
+    request.query = mark.query;
     response.head.fields.restore(mark.response);
     response.head.status = mark.status;
     response.head.reason = mark.reason;

@@ -128,6 +128,7 @@ public:
 
     std::string_view slot(weir_slot which) const { return slots_[which]; }
     void setSlot(weir_slot which, std::string_view value);  // value is copied; data() == nullptr unsets
+    void setQuery(std::string_view query) { request.query = query.data() ? copy(query) : std::string_view(); }
     std::string_view attribute(std::uint32_t id) const;
     void setAttribute(std::uint32_t id, std::string_view value);
     const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
@@ -153,6 +154,7 @@ private:
     // State that a timeout or a second walk goes back to.
     struct Mark {
         http::FieldTable::Mark request;
+        std::string_view query;
         http::FieldTable::Mark response;
         int status;
         std::string_view reason;

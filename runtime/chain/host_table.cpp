@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/value.hpp"
 #include "chain/exchange.hpp"
+#include "chain/host_patterns.hpp"
 #include "module/abi_text.hpp"
 #include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
@@ -228,6 +229,13 @@ std::int32_t metadataGet(weir_exchange* raw, weir_metadata* out) {
     return 1;
 }
 
+weir_status querySet(weir_exchange* raw, weir_str query) {
+    const bool sound = std::ranges::all_of(view(query), [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+    if (!sound) return WEIR_INVALID;
+    exchangeOf(raw).setQuery(view(query));
+    return WEIR_OK;
+}
+
 // ---- The border ----
 
 // What a module is told when there was no memory for what it asked.
@@ -314,6 +322,11 @@ HostTable::HostTable(ControlServices& services)
           .option_set = &optionSet,
           .metadata_find = &metadataFind,
           .metadata_get = &metadataGet,
+          .pattern_compile = guarded<&HostPatterns::compile>,
+          .pattern_release = &HostPatterns::release,
+          .pattern_groups = &HostPatterns::groups,
+          .pattern_find = guarded<&HostPatterns::find>,
+          .query_set = guarded<&querySet>,
       },
       control(services) {}
 

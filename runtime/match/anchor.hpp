@@ -11,6 +11,7 @@ struct Anchor {
     enum class Kind : std::uint8_t { None, Equal, Prefix, Path };
 
     Kind kind = Kind::None;
+    bool exact = false;        // Equal, Prefix: no two sources share `slot`
     std::uint16_t shape = 0;   // Path: see PathShape
     std::uint32_t length = 0;  // Prefix: bytes
     std::uint64_t slot = 0;    // Equal, Prefix: hash of the value's source

@@ -78,6 +78,7 @@ private:
             }
             if (!compiled->remark.empty()) entry.remarks.push_back(place + compiled->remark);
             if (!compiled->waiting.empty()) wait(entry, place + compiled->waiting);
+            if (i < entry.anchors.size()) entry.anchors[i] = compiled->condition.anchor();
             entry.conditions.list_.push_back(std::move(compiled->condition));
         }
         return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -108,6 +109,8 @@ struct CompiledEntry {
     std::uint32_t rank = 0;  // how many `and` conditions it has: the more, the better the match
     int sort = 0;
     Conditions conditions;  // empty for a full flow, which has a rank all the same
+    // Those of the first conditions once more, so that an index of many entries needs only the entries themselves.
+    std::array<Anchor, 3> anchors;
     std::string waiting;    // why; also when it is disabled
     std::vector<std::string> remarks;  // warnings for the operator
 };

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/value.hpp"
-#include "match/operators.hpp"
 
 namespace weir::match {
 namespace {
@@ -43,8 +42,10 @@ base::Result<Condition::Compiled> Condition::compile(const ConditionSpec& spec, 
     auto bound = bindOperator(spec.operatorName, trimmed.paramValue, condition.source_);
     if (bound) {
         condition.test_ = std::move(bound->test);
-        condition.expected_ = std::move(bound->expected);
+        condition.shortcut_ = bound->shortcut;
+        condition.expected_ = InlineText(bound->expected);
         condition.anchor_ = bound->anchor;
+        condition.anchor_.exact = condition.source_.hasExactSlot();
         compiled.remark = std::move(bound->remark);
     } else if (bound.error().code != base::ErrorCode::NotFound) {
         return std::move(bound).error();

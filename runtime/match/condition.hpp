@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "match/anchor.hpp"
+#include "match/inline_text.hpp"
+#include "match/operators.hpp"
 #include "match/providers.hpp"
 #include "match/value_source.hpp"
 
@@ -26,7 +28,9 @@ public:
         DecodeBuffer buffer;
         const std::string_view value = source_.read(subject, buffer);
         if (isBlank(value) && !acceptsBlank_) return false;
-        return test_ ? test_->passes(value) : value == expected_;
+        return shortcut_ == Shortcut::Equal   ? value == expected_.view()
+               : shortcut_ == Shortcut::Below ? isBelow(value, expected_.view()) || test_->passes(value)
+                                              : test_->passes(value);
     }
 
     // The value a request has for it; for explanations.
@@ -39,10 +43,16 @@ public:
 private:
     Condition() = default;
 
-    std::unique_ptr<const ValueTest> test_;  // null: equality, which is here itself as it is the most frequent
+    static bool isBelow(std::string_view path, std::string_view top) {
+        return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+    }
+
+    // What the most frequent conditions need comes first and is here itself: every way through memory costs.
+    Shortcut shortcut_ = Shortcut::None;
     bool acceptsBlank_ = false;
-    std::string expected_;
+    InlineText expected_;
     ValueSource source_;
+    std::unique_ptr<const ValueTest> test_;
     Anchor anchor_;
     std::unique_ptr<const ConditionSpec> spec_;  // apart: only explanations read it
 };

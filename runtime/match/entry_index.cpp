@@ -15,7 +15,16 @@ constexpr std::size_t kScanned = 8;
 
 constexpr std::size_t kAhead = 16;  // how many entries before it is needed memory is fetched
 
+constexpr std::size_t kLine = 64;
+
 void prefetch(const void* memory) { __builtin_prefetch(memory); }
+
+// What a request needs of an object: the beginning, wherever it lies in its lines.
+void prefetchBoth(const void* object) {
+    if (!object) return;
+    prefetch(object);
+    prefetch(static_cast<const char*>(object) + kLine);
+}
 
 }  // namespace
 
@@ -49,7 +58,7 @@ private:
         hooks_.reserve(index_.entries_.size() * 2);
         for (std::uint32_t i = 0; i < index_.entries_.size(); ++i) {
             if (i + kAhead < index_.entries_.size()) prefetchAnchors(index_.entries_[i + kAhead]);
-            if (!index_.entries_[i].conditions) continue;
+            if (!index_.entries_[i].owner) continue;
             const std::size_t before = hooks_.size();
             addHooks(i);
             if (hooks_.size() == before) index_.always_.push_back(i);
@@ -65,10 +74,9 @@ private:
     }
 
     static void prefetchAnchors(const Entry& entry) {
-        for (std::uint32_t i = 0; i < std::min(entry.count, 3u); ++i) {
-            prefetch(&entry.first[i].anchor());
-            prefetch(&entry.first[i].source());
-        }
+        if (!entry.owner) return;
+        prefetch(&entry.owner->anchors.front());
+        prefetch(&entry.owner->anchors.back());
     }
 
     void addHooks(std::uint32_t entry) {
@@ -76,19 +84,20 @@ private:
         if (from.mode == Conditions::Mode::Strategy) return;
         const std::size_t before = hooks_.size();
         for (std::uint32_t i = 0; i < from.count; ++i) {
-            if (addHook(entry, from.first[i]) || from.mode == Conditions::Mode::And) continue;
+            const auto& inlined = from.owner->anchors;
+            const Anchor& anchor = i < inlined.size() ? inlined[i] : from.first[i].anchor();
+            if (addHook(entry, anchor, from.first[i]) || from.mode == Conditions::Mode::And) continue;
             hooks_.resize(before);  // any condition of an `or` may be the one that holds
             return;
         }
     }
 
-    bool addHook(std::uint32_t entry, const Condition& condition) {
-        const Anchor& anchor = condition.anchor();
+    bool addHook(std::uint32_t entry, const Anchor& anchor, const Condition& condition) {
         if (anchor.kind == Anchor::Kind::None) return false;
         std::uint32_t slot = kNoSlot;
         if (anchor.kind != Anchor::Kind::Path) {
-            slot = slotOf(condition);
-            if (!index_.slots_[slot].source->sameAs(condition.source())) return false;
+            slot = slotOf(anchor.slot, condition);
+            if (!anchor.exact && !index_.slots_[slot].source->sameAs(condition.source())) return false;
         }
         hooks_.push_back({anchor.key, entry, 0, slot, anchor.length, anchor.shape, anchor.kind});
         return true;
@@ -103,8 +112,7 @@ private:
         return static_cast<std::uint32_t>(at);
     }
 
-    std::uint32_t slotOf(const Condition& condition) {
-        const std::uint64_t id = condition.source().slot();
+    std::uint32_t slotOf(std::uint64_t id, const Condition& condition) {
         if (id == lastSlotId_ && lastSlot_ != kNoSlot) return lastSlot_;
         const auto [place, isNew] = slotIds_.try_emplace(id, static_cast<std::uint32_t>(index_.slots_.size()));
         if (isNew) index_.slots_.push_back({&condition.source()});
@@ -208,19 +216,19 @@ EntryIndex::EntryIndex(std::vector<Entry> entries) {
     if (entries_.size() > kScanned) Builder(*this).build();
 }
 
-std::uint32_t EntryIndex::first(const Subject& subject, Work* work) const noexcept {
-    if (only_.conditions) return only_.holds(subject, work) ? 0 : kNone;
+const EntryIndex::Entry* EntryIndex::first(const Subject& subject, Work* work) const noexcept {
+    if (only_.owner) return only_.holds(subject, work) ? &only_ : nullptr;
     if (scansAll()) {
-        for (std::uint32_t i = 0; i < entries_.size(); ++i) {
-            if (entries_[i].conditions && entries_[i].holds(subject, work)) return i;
+        for (const Entry& entry : entries_) {
+            if (entry.owner && entry.holds(subject, work)) return &entry;
         }
-        return kNone;
+        return nullptr;
     }
     Search search{subject, work};
     askPaths(search);
     for (const auto& slot : slots_) askSlot(slot, search);
     ask(always_, search);
-    return search.best;
+    return search.best == kNone ? nullptr : &entries_[search.best];
 }
 
 void EntryIndex::askPaths(Search& search) const noexcept {
@@ -268,8 +276,11 @@ void EntryIndex::askKey(std::uint64_t key, Search& search) const noexcept {
 void EntryIndex::ask(std::span<const std::uint32_t> positions, Search& search) const noexcept {
     for (const std::uint32_t position : positions) {
         if (position >= search.best) return;
-        prefetch(entries_[position].next);
-        if (entries_[position].holds(search.subject, search.work)) search.best = position;
+        const Entry& entry = entries_[position];
+        prefetchBoth(entry.first);
+        prefetchBoth(entry.rules);
+        prefetchBoth(entry.firstOfRule);
+        if (entry.holds(search.subject, search.work)) search.best = position;
     }
 }
 

@@ -8,39 +8,45 @@
 
 namespace weir::match {
 
+class RuleSet;
+
 // Finds the first of many entries that holds without asking each. An entry hangs at the anchors of its conditions: an
 // `and` at the one it shares with the fewest others, an `or` at all; what has no anchor is always asked. A request
 // yields a few keys, and only entries that hang there are asked, from the best one on. Immutable, any thread; all data
 // is in a few flat blocks, so that making and freeing one is cheap.
 class EntryIndex {
 public:
-    static constexpr std::uint32_t kNone = 0xffffffff;
-
     // An entry as a search needs it, so that it goes straight to the conditions.
     struct Entry {
         Entry() = default;  // never matches
-        explicit Entry(const Conditions& of)
-            : conditions(&of), first(of.list().data()), count(static_cast<std::uint32_t>(of.list().size())),
-              mode(of.mode()) {}
+        explicit Entry(const CompiledEntry& of)
+            : owner(&of), first(of.conditions.list().data()),
+              count(static_cast<std::uint32_t>(of.conditions.list().size())), mode(of.conditions.mode()),
+              use(of.rules) {}
 
         bool holds(const Subject& subject, Work* work) const noexcept {
-            if (mode == Conditions::Mode::Strategy) return conditions->hold(subject, work);
+            if (mode == Conditions::Mode::Strategy) return owner->conditions.hold(subject, work);
             return Conditions::hold({first, count}, mode, subject, work);
         }
 
-        const Conditions* conditions = nullptr;
+        const CompiledEntry* owner = nullptr;
         const Condition* first = nullptr;
         std::uint32_t count = 0;
         Conditions::Mode mode = Conditions::Mode::And;
-        const void* next = nullptr;  // memory that is needed when it holds: fetched while its conditions are asked
+        // What its owner needs next when it holds. Fetched while its conditions are asked, all at once.
+        CompiledEntry::Rules use = CompiledEntry::Rules::Tested;
+        const RuleSet* rules = nullptr;
+        const Condition* firstOfRule = nullptr;  // if there is one rule only
     };
 
     EntryIndex() = default;
-    // Positions are those in `entries`. The conditions must outlive this.
+    // The owners must outlive this.
     explicit EntryIndex(std::vector<Entry> entries);
 
-    // The smallest position whose conditions hold, or kNone.
-    std::uint32_t first(const Subject& subject, Work* work) const noexcept;
+    // The first in the order they came in whose conditions hold, or null.
+    const Entry* first(const Subject& subject, Work* work) const noexcept;
+    // The first condition of an only entry; else null.
+    const Condition* onlyCondition() const { return only_.first; }
 
 private:
     struct Bucket {
@@ -57,6 +63,7 @@ private:
     };
     class Builder;
     struct Search;
+    static constexpr std::uint32_t kNone = 0xffffffff;
 
     bool scansAll() const { return table_.empty(); }
     void askPaths(Search& search) const noexcept;

@@ -44,7 +44,7 @@ bool never(std::string_view, std::string_view) { return false; }
 
 template <Compare compare>
 Bound text(Binding& binding) {
-    return BoundOperator{std::make_unique<TextTest<compare>>(std::move(binding.expected)), {}, {}, {}};
+    return BoundOperator{std::make_unique<TextTest<compare>>(std::move(binding.expected)), {}, {}, {}, {}};
 }
 
 Bound equal(Binding& binding) {
@@ -52,7 +52,7 @@ Bound equal(Binding& binding) {
     anchor.kind = Anchor::Kind::Equal;
     anchor.slot = binding.source.slot();
     anchor.key = equalKey(anchor.slot, Hash::of(binding.expected));
-    return BoundOperator{nullptr, anchor, std::move(binding.expected), {}};
+    return BoundOperator{nullptr, anchor, {}, Shortcut::Equal, std::move(binding.expected)};
 }
 
 Bound prefix(Binding& binding) {
@@ -74,7 +74,7 @@ public:
     bool acceptsBlank() const noexcept override { return true; }
 };
 
-Bound blank(Binding&) { return BoundOperator{std::make_unique<BlankTest>(), {}, {}, {}}; }
+Bound blank(Binding&) { return BoundOperator{std::make_unique<BlankTest>(), {}, {}, {}, {}}; }
 
 template <class Pattern>
 class PatternTest final : public ValueTest {
@@ -86,13 +86,26 @@ private:
     Pattern pattern_;
 };
 
+// Of the pattern "<literal>/**" the literal, which says it all for a path that has it letter by letter; else "".
+std::string_view literalTop(std::string_view pattern) {
+    if (!pattern.ends_with("/**")) return {};
+    pattern.remove_suffix(3);
+    return pattern.find_first_of("*?{}%;") == npos ? pattern : std::string_view();
+}
+
 template <class Pattern>
 Bound pattern(Binding& binding) {
     if (binding.source.kind() != ValueSource::Kind::Uri) return text<contains>(binding);
     auto compiled = Pattern::compile(binding.expected);
     if (!compiled) return refused(binding, compiled.error().message);
-    const Anchor anchor = compiled->anchor();
-    return BoundOperator{std::make_unique<PatternTest<Pattern>>(std::move(compiled).value()), anchor, {}, {}};
+    BoundOperator bound;
+    bound.anchor = compiled->anchor();
+    bound.test = std::make_unique<PatternTest<Pattern>>(std::move(compiled).value());
+    if (const std::string_view top = literalTop(binding.expected); !top.empty()) {
+        bound.shortcut = Shortcut::Below;
+        bound.expected = top;
+    }
+    return bound;
 }
 
 // What is not there does not contain anything (case B18).
@@ -109,7 +122,7 @@ private:
 Bound exclude(Binding& binding) {
     auto excluded = pattern<AntPattern>(binding);
     if (!excluded) return excluded;
-    return BoundOperator{std::make_unique<ExcludeTest>(std::move(excluded->test)), {}, {}, {}};
+    return BoundOperator{std::make_unique<ExcludeTest>(std::move(excluded->test)), {}, {}, {}, {}};
 }
 
 class RegexTest final : public ValueTest {
@@ -125,7 +138,7 @@ Bound regex(Binding& binding) {
     const bool ignoreCase = binding.source.kind() == ValueSource::Kind::Domain;
     auto compiled = Regex::compile(binding.expected, 1, ignoreCase);
     if (!compiled) return refused(binding, compiled.error().message);
-    return BoundOperator{std::make_unique<RegexTest>(std::move(compiled).value()), {}, {}, {}};
+    return BoundOperator{std::make_unique<RegexTest>(std::move(compiled).value()), {}, {}, {}, {}};
 }
 
 template <bool greater>
@@ -145,7 +158,7 @@ private:
 template <bool greater>
 Bound number(Binding& binding) {
     if (Decimal::parse(binding.expected)) {
-        return BoundOperator{std::make_unique<NumberTest<greater>>(std::move(binding.expected)), {}, {}, {}};
+        return BoundOperator{std::make_unique<NumberTest<greater>>(std::move(binding.expected)), {}, {}, {}, {}};
     }
     std::string remark = std::string(binding.name) + " '" + binding.expected + "' never holds: that is no number";
     auto bound = text<never>(binding);
@@ -185,9 +198,9 @@ Bound time(Binding& binding) {
     const auto expected = LocalTime::parse(binding.expected);
     if (!expected) return refused(binding, "expected a time as 'yyyy-MM-dd HH:mm:ss'");
     if (binding.source.kind() == ValueSource::Kind::None) {
-        return BoundOperator{std::make_unique<NowTest<before>>(expected->moment()), {}, {}, {}};
+        return BoundOperator{std::make_unique<NowTest<before>>(expected->moment()), {}, {}, {}, {}};
     }
-    return BoundOperator{std::make_unique<TimeTest<before>>(*expected), {}, {}, {}};
+    return BoundOperator{std::make_unique<TimeTest<before>>(*expected), {}, {}, {}, {}};
 }
 
 struct BuiltIn {

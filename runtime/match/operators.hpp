@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,12 +12,20 @@
 
 namespace weir::match {
 
+// What can be told without the test.
+enum class Shortcut : std::uint8_t {
+    None,
+    Equal,  // all: the value must be `expected`, there is no test
+    Below,  // that `expected` passes, and so does what begins with it and '/'
+};
+
 // A built-in operator (fact sheet 3.4) bound to its paramValue.
 struct BoundOperator {
-    std::unique_ptr<const ValueTest> test;  // null: the value must be `expected`
+    std::unique_ptr<const ValueTest> test;
     Anchor anchor;
-    std::string expected;
     std::string remark;  // not empty: a warning, such as that it can never hold
+    Shortcut shortcut = Shortcut::None;
+    std::string expected;  // for the shortcut
 };
 
 // The names built in.

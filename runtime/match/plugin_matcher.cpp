@@ -15,13 +15,10 @@ const CompiledSelector& compiledOf(const PluginMatcher::Entry& entry) { return *
 const std::string& idOf(const CompiledRule& rule) { return rule.rule.id; }
 const std::string& idOf(const CompiledSelector& selector) { return selector.selector.id; }
 
-// Where an entry stands, with all that sorting and indexing need of it: the entries themselves are read once. Ids are
-// compared only where keys are equal.
+// What is sorted in place of an entry. Ids are compared only where keys are equal.
 struct Place {
     std::uint64_t key;
     std::uint32_t index;
-    CompiledEntry::Rules rules;
-    EntryIndex::Entry entry;
 };
 
 std::uint64_t orderKey(const CompiledEntry& entry, Order order) {
@@ -30,26 +27,15 @@ std::uint64_t orderKey(const CompiledEntry& entry, Order order) {
     return rank << 32 | sort;
 }
 
-template <class Entry>
-std::vector<Place> placesOf(const std::vector<Entry>& entries, Order order) {
-    std::vector<Place> places;
-    places.reserve(entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (i + kAhead < entries.size()) __builtin_prefetch(&compiledOf(entries[i + kAhead]));
-        const CompiledEntry& compiled = compiledOf(entries[i]);
-        const bool active = compiled.state == CompiledEntry::State::Active;
-        places.push_back({orderKey(compiled, order), static_cast<std::uint32_t>(i), compiled.rules,
-                          active ? EntryIndex::Entry(compiled.conditions) : EntryIndex::Entry()});
-    }
-    return places;
-}
-
 // Puts those of equal rank together, best first, and else leaves the order as it is: in linear time, as ranks are few.
 void groupByRank(std::vector<Place>& places) {
-    std::map<std::uint64_t, std::vector<Place>> groups;
-    for (const Place& place : places) groups[place.key >> 32].push_back(place);
-    places.clear();
-    for (const auto& [rank, group] : groups) places.insert(places.end(), group.begin(), group.end());
+    std::map<std::uint64_t, std::size_t> groups;  // their sizes, then where their next one goes
+    for (const Place& place : places) ++groups[place.key >> 32];
+    std::size_t end = 0;
+    for (auto& [rank, size] : groups) end += std::exchange(size, end);
+    std::vector<Place> grouped(places.size());
+    for (const Place& place : places) grouped[groups[place.key >> 32]++] = place;
+    places = std::move(grouped);
 }
 
 // Whoever comes first in this order wins against all behind it, so the first match is the best match. Takes linear time
@@ -76,17 +62,34 @@ bool sortPlaces(std::vector<Place>& places, const std::vector<Entry>& entries) {
     return moved;
 }
 
-// Sorts the entries; their places stand in the same order.
+// Puts all in the same order.
+template <class Item>
+void reorder(std::vector<Item>& items, const std::vector<Place>& places) {
+    std::vector<Item> sorted;
+    sorted.reserve(items.size());
+    for (const Place& place : places) sorted.push_back(std::move(items[place.index]));
+    items = std::move(sorted);
+}
+
+// Sorts the entries and makes of each what its index needs. Each is read once.
 template <class Entry>
-std::vector<Place> arrange(std::vector<Entry>& entries, Order order) {
-    std::vector<Place> places = placesOf(entries, order);
-    if (sortPlaces(places, entries)) {
-        std::vector<Entry> sorted;
-        sorted.reserve(entries.size());
-        for (const Place& place : places) sorted.push_back(std::move(entries[place.index]));
-        entries = std::move(sorted);
+std::vector<EntryIndex::Entry> arrange(std::vector<Entry>& entries, Order order) {
+    std::vector<Place> places;
+    std::vector<EntryIndex::Entry> indexed;
+    places.reserve(entries.size());
+    indexed.reserve(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (i + kAhead < entries.size()) __builtin_prefetch(&compiledOf(entries[i + kAhead]));
+        const CompiledEntry& compiled = compiledOf(entries[i]);
+        const bool active = compiled.state == CompiledEntry::State::Active;
+        places.push_back({orderKey(compiled, order), static_cast<std::uint32_t>(i)});
+        indexed.push_back(active ? EntryIndex::Entry(compiled) : EntryIndex::Entry());
     }
-    return places;
+    if (sortPlaces(places, entries)) {
+        reorder(entries, places);
+        reorder(indexed, places);
+    }
+    return indexed;
 }
 
 // The last by (sort, id) of rules that are in order.
@@ -104,45 +107,39 @@ const CompiledRule* lastOf(const std::vector<std::shared_ptr<const CompiledRule>
 std::shared_ptr<const RuleSet> RuleSet::build(std::vector<std::shared_ptr<const CompiledRule>> rules, Order order) {
     auto set = std::make_shared<RuleSet>();
     set->rules_ = std::move(rules);
-    std::vector<EntryIndex::Entry> indexed;
-    indexed.reserve(set->rules_.size());
-    for (const Place& place : arrange(set->rules_, order)) indexed.push_back(place.entry);
-    set->index_ = EntryIndex(std::move(indexed));
+    set->index_ = EntryIndex(arrange(set->rules_, order));
     set->last_ = lastOf(set->rules_, order);
     return set;
 }
 
 const CompiledRule* RuleSet::choose(const Subject& subject, Work* work) const noexcept {
-    const std::uint32_t position = index_.first(subject, work);
-    if (position == EntryIndex::kNone) return nullptr;
-    return rules_.size() == 1 ? last_ : rules_[position].get();  // saves a way through memory
+    const EntryIndex::Entry* found = index_.first(subject, work);
+    return found ? static_cast<const CompiledRule*>(found->owner) : nullptr;
 }
 
 std::shared_ptr<const PluginMatcher> PluginMatcher::build(std::vector<Entry> entries, Order order) {
     auto matcher = std::make_shared<PluginMatcher>();
-    matcher->entries_ = std::move(entries);
-    std::vector<EntryIndex::Entry> indexed;
-    indexed.reserve(matcher->entries_.size());
-    matcher->targets_.reserve(matcher->entries_.size());
-    for (const Place& place : arrange(matcher->entries_, order)) {
-        const Entry& entry = matcher->entries_[indexed.size()];
-        matcher->targets_.push_back({entry.selector.get(), entry.rules.get(), place.rules});
-        indexed.push_back(place.entry);
-        indexed.back().next = entry.rules.get();
+    std::vector<EntryIndex::Entry> indexed = arrange(entries, order);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (i + kAhead < entries.size()) __builtin_prefetch(entries[i + kAhead].rules.get());
+        const RuleSet* rules = entries[i].rules.get();
+        indexed[i].rules = rules;
+        if (rules) indexed[i].firstOfRule = rules->index_.onlyCondition();
     }
+    matcher->entries_ = std::move(entries);
     matcher->index_ = EntryIndex(std::move(indexed));
     return matcher;
 }
 
 Choice PluginMatcher::choose(const Subject& subject, Work* work) const noexcept {
-    const std::uint32_t position = index_.first(subject, work);
-    if (position == EntryIndex::kNone) return {Choice::NoSelector, nullptr, nullptr};
-    const Target& target = targets_[position];
-    const Selector* selector = &target.selector->selector;
-    if (target.use == CompiledEntry::Rules::Unused) return {Choice::Matched, selector, nullptr};
+    const EntryIndex::Entry* found = index_.first(subject, work);
+    if (!found) return {Choice::NoSelector, nullptr, nullptr};
+    const Selector* selector = &static_cast<const CompiledSelector*>(found->owner)->selector;
+    if (found->use == CompiledEntry::Rules::Unused) return {Choice::Matched, selector, nullptr};
     const CompiledRule* rule = nullptr;
-    if (target.rules) {
-        rule = target.use == CompiledEntry::Rules::Tested ? target.rules->choose(subject, work) : target.rules->last();
+    if (found->rules) {
+        const bool tested = found->use == CompiledEntry::Rules::Tested;
+        rule = tested ? found->rules->choose(subject, work) : found->rules->last();
     }
     return {rule ? Choice::Matched : Choice::NoRule, selector, rule ? &rule->rule : nullptr};
 }

@@ -28,6 +28,8 @@ public:
     const std::vector<std::shared_ptr<const CompiledRule>>& rules() const { return rules_; }  // best first
 
 private:
+    friend class PluginMatcher;
+
     EntryIndex index_;
     std::vector<std::shared_ptr<const CompiledRule>> rules_;
     const CompiledRule* last_ = nullptr;
@@ -56,15 +58,7 @@ public:
     const std::vector<Entry>& entries() const { return entries_; }  // best first
 
 private:
-    // What a choice needs of a selector, so that it does not go through all of it.
-    struct Target {
-        const CompiledSelector* selector;
-        const RuleSet* rules;
-        CompiledEntry::Rules use;
-    };
-
     EntryIndex index_;
-    std::vector<Target> targets_;
     std::vector<Entry> entries_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <re2/re2.h>
 
+#include <vector>
+
 namespace weir::match {
 namespace {
 
@@ -54,6 +56,18 @@ base::Result<Regex> Regex::compile(std::string_view expression, std::size_t posi
 
 bool Regex::matches(std::string_view text) const noexcept {
     return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+}
+
+bool Regex::find(std::string_view text, std::size_t from, bool whole, std::span<std::string_view> groups) const {
+    if (from > text.size()) return false;
+    std::vector<re2::StringPiece> pieces(groups.size());
+    if (!compiled_->Match(re2::StringPiece(text.data(), text.size()), from, text.size(),
+                          whole ? re2::RE2::ANCHOR_BOTH : re2::RE2::UNANCHORED, pieces.data(),
+                          static_cast<int>(pieces.size()))) {
+        return false;
+    }
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = {pieces[i].data(), pieces[i].size()};
+    return true;
 }
 
 int Regex::captureGroups() const { return compiled_->NumberOfCapturingGroups(); }

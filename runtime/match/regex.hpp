@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,7 +14,7 @@ class RE2;
 
 namespace weir::match {
 
-// A regular expression of the RE2 syntax that matches whole texts, in time linear in the text. '.' matches every
+// A regular expression of the RE2 syntax, matched in time linear in the text. '.' matches every
 // character. What only Java's syntax has (look-around, back references, possessive quantifiers, class intersection)
 // is refused when it is compiled. Matching may be done by any thread; RE2 keeps a cache of states behind a lock and
 // may allocate in it, so conditions without an expression never come here.
@@ -24,7 +26,10 @@ public:
     Regex& operator=(Regex&&) noexcept;
     ~Regex();
 
-    bool matches(std::string_view text) const noexcept;
+    bool matches(std::string_view text) const noexcept;  // the whole of it
+    // The first match at or behind `from`; with `whole` all of the text from there must be it. groups[0] is the match,
+    // groups[i] group i; one that took no part, or does not exist, has data() == nullptr.
+    bool find(std::string_view text, std::size_t from, bool whole, std::span<std::string_view> groups) const;
     int captureGroups() const;
 
     // `literal` as an expression that matches just it.

@@ -127,7 +127,8 @@ base::Result<ValueSource> ValueSource::bind(const std::string& paramType, const 
     }
     // Values of one module are not those of its next generation, even under the same name.
     const auto type = reinterpret_cast<std::uintptr_t>(source.type_.get());
-    source.slot_ = mixKey(static_cast<std::uint64_t>(source.kind_) ^ type, Hash::of(source.name_));
+    source.slot_ = static_cast<std::uint64_t>(source.kind_);
+    if (!source.name_.empty() || type) source.slot_ = mixKey(source.slot_ ^ type, Hash::of(source.name_)) | kNamed;
     return source;
 }
 

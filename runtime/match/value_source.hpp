@@ -38,11 +38,14 @@ public:
     Kind kind() const { return kind_; }
     // The same for sources that read the same value; by chance for others, so ask sameAs() too.
     std::uint64_t slot() const { return slot_; }
+    bool hasExactSlot() const { return slot_ < kNamed; }  // not by chance
     bool sameAs(const ValueSource& other) const {
         return kind_ == other.kind_ && type_ == other.type_ && name_ == other.name_;
     }
 
 private:
+    static constexpr std::uint64_t kNamed = 0x100;  // slots below are kinds without a name
+
     Kind kind_ = Kind::None;
     ContextField field_ = ContextField::Path;
     std::uint64_t slot_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/value.hpp"
+#include "chain/host_patterns.hpp"
 #include "module/abi_text.hpp"
 #include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
@@ -79,6 +80,15 @@ weir_status upstreamSetCreate(const weir_host*, const weir_upstream* upstreams, 
 }
 void upstreamSetRelease(weir_upstream_set* set) noexcept { delete reinterpret_cast<std::size_t*>(set); }
 
+weir_status patternCompile(const weir_host* host, weir_str expression, weir_pattern** out,
+                           weir_error* error) noexcept {
+    return chain::HostPatterns::compile(host, expression, out, error);
+}
+std::int32_t patternFind(const weir_pattern* pattern, weir_str text, std::size_t from, std::int32_t whole,
+                         weir_str* groups, std::uint32_t count) noexcept {
+    return chain::HostPatterns::find(pattern, text, from, whole, groups, count);
+}
+
 // A loop's functions: there is no exchange.
 template <class... In>
 weir_str noText(weir_exchange*, In...) { return {nullptr, 0}; }
@@ -123,6 +133,7 @@ void setLoopFunctions(weir_host& host) {
     host.option_set = &refused<weir_option, std::int32_t>;
     host.metadata_find = &nothing<std::int32_t, weir_str>;
     host.metadata_get = &nothing<std::int32_t, weir_metadata*>;
+    host.query_set = &refused<weir_str>;
 }
 
 }  // namespace
@@ -150,6 +161,10 @@ ProbeHost::ProbeHost(std::vector<std::string> loadBalancers) : weir_host{}, bala
     balancer_find = &balancerFind;
     upstream_set_create = &upstreamSetCreate;
     upstream_set_release = &upstreamSetRelease;
+    pattern_compile = &patternCompile;
+    pattern_release = &chain::HostPatterns::release;
+    pattern_groups = &chain::HostPatterns::groups;
+    pattern_find = &patternFind;
     setLoopFunctions(*this);
 }
 

@@ -234,6 +234,8 @@ typedef enum weir_log_level {
     WEIR_LOG_DEBUG = 7
 } weir_log_level;
 
+typedef struct weir_pattern weir_pattern;  /* a compiled regular expression */
+
 /* ---- Host services. ---- */
 
 typedef struct weir_host weir_host;
@@ -326,6 +328,21 @@ struct weir_host {
     /* The attached entry. The caller sets out->size; the host fills what lies within it. 1: out is set; 0: none is
      * attached. */
     int32_t (*metadata_get)(weir_exchange*, weir_metadata* out);
+
+    /* Regular expressions of the RE2 syntax, as in conditions: time linear in the text. compile, release: control. A
+     * refusal has a text; the path in weir_error stays as it is. */
+    weir_status (*pattern_compile)(const weir_host*, weir_str expression, weir_pattern** out, weir_error*);
+    void (*pattern_release)(weir_pattern*);
+    /* any thread */
+    uint32_t (*pattern_groups)(const weir_pattern*);  /* capturing groups, the whole not counted */
+    /* 1: found, the first match at or behind `from`; with `whole` all of the text from there must be it. groups[0] is
+     * the match, groups[i] group i, as views of `text`; one that took no part has data null. `count` are set. */
+    int32_t (*pattern_find)(const weir_pattern*, weir_str text, size_t from, int32_t whole, weir_str* groups,
+                            uint32_t count);
+
+    /* loop; the query that later plugins and the upstream get, without '?'; data null: none. WEIR_INVALID: it has bytes
+     * that no request target has (RFC 3986 3.4). */
+    weir_status (*query_set)(weir_exchange*, weir_str query);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */

@@ -106,6 +106,12 @@ public:
     std::string_view query() const { return part(WEIR_PART_QUERY); }         // undecoded, behind '?'
     std::string_view clientAddress() const { return part(WEIR_PART_CLIENT_ADDRESS); }
 
+    // The query that later plugins and the upstream get, without '?'; data null: none. false when it has bytes that no
+    // request target has.
+    bool setQuery(std::string_view query) {
+        return detail::hostTable->query_set(exchange_, detail::str(query)) == WEIR_OK;
+    }
+
     // co_await: the whole body, at most `limit` bytes; buffered, so that a second next() is possible. Throws
     // Error(413) past the limit. Bytes live until the exchange ends.
     [[nodiscard]] BodyAwaiter body(std::size_t limit);

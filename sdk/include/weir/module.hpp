@@ -14,6 +14,7 @@
 #include "weir/load_balancer.hpp"
 #include "weir/match_strategy.hpp"
 #include "weir/parameter_data.hpp"
+#include "weir/pattern.hpp"
 #include "weir/plugin.hpp"
 #include "weir/predicate_judge.hpp"
 

@@ -23,12 +23,17 @@ public:
     }
     void build() {
         std::vector<EntryIndex::Entry> entries;
-        for (const auto& rule : rules_) entries.emplace_back(rule->conditions);
+        for (const auto& rule : rules_) entries.emplace_back(*rule);
         index_ = EntryIndex(std::move(entries));
     }
+    static constexpr std::uint32_t kNone = 0xffffffff;
+
     std::uint32_t first(const Subject& subject) {
         work = {};
-        return index_.first(subject, &work);
+        const EntryIndex::Entry* found = index_.first(subject, &work);
+        const auto isIt = [&](const auto& rule) { return found && rule.get() == found->owner; };
+        const auto rule = std::ranges::find_if(rules_, isIt);
+        return rule == rules_.end() ? kNone : static_cast<std::uint32_t>(rule - rules_.begin());
     }
     std::uint32_t size() const { return static_cast<std::uint32_t>(rules_.size()); }
 
@@ -90,7 +95,7 @@ TEST_CASE("A request asks a few conditions however many entries there are") {
         }
         FakeSubject subject;
         row.request(subject, "none");
-        CHECK(entries.first(subject) == EntryIndex::kNone);
+        CHECK(entries.first(subject) == Entries::kNone);
         CHECK(entries.work.conditions == 0);
     }
 }
@@ -153,7 +158,7 @@ TEST_CASE("Only the first segments of a path are looked up, whatever a client se
                                     }()}) {
         FakeSubject subject;
         subject.path = path;
-        CHECK(entries.first(subject) == EntryIndex::kNone);
+        CHECK(entries.first(subject) == Entries::kNone);
         CHECK(entries.work.probes <= 200);
     }
     FakeSubject subject;

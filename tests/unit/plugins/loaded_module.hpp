@@ -31,10 +31,11 @@ private:
 // The first plugin of a module, created.
 class LoadedPlugin {
 public:
-    explicit LoadedPlugin(const std::string& name, const std::string& directory = WEIR_TEST_PLUGINS)
+    explicit LoadedPlugin(const std::string& name, const std::string& directory = WEIR_TEST_PLUGINS,
+                          const weir_host& host = fakeHost())
         : module_(name, directory),
           table_(*static_cast<const weir_plugin_list*>(module_.find(WEIR_INTERFACE_PLUGIN))->items[0]) {
-        if (table_.create(&fakeHost(), &plugin_, error_.raw()) != WEIR_OK) throw std::runtime_error(error_.whole());
+        if (table_.create(&host, &plugin_, error_.raw()) != WEIR_OK) throw std::runtime_error(error_.whole());
     }
     LoadedPlugin(const LoadedPlugin&) = delete;
     ~LoadedPlugin() { table_.destroy(plugin_); }

@@ -56,6 +56,7 @@ struct FakeExchange : weir_exchange {
 
     std::string method = "GET";
     std::string path = "/";
+    std::optional<std::string> query;
     std::array<Fields, 2> fields;  // by weir_side
     std::array<std::optional<std::string>, WEIR_SLOT_COUNT> slots;
     int status = 0;
@@ -190,7 +191,15 @@ inline void setUpstreamServices(weir_host& host) {
 inline void setMessageServices(weir_host& host) {
     host.part = [](weir_exchange* e, weir_part part) {
         if (part == WEIR_PART_METHOD) return str(FakeExchange::of(e).method);
+        const auto& query = FakeExchange::of(e).query;
+        if (part == WEIR_PART_QUERY) return query ? str(*query) : weir_str{};
         return part == WEIR_PART_PATH ? str(FakeExchange::of(e).path) : weir_str{};
+    };
+    host.query_set = [](weir_exchange* e, weir_str value) {
+        auto& query = FakeExchange::of(e).query;
+        query.reset();
+        if (value.data) query = text(value);
+        return WEIR_OK;
     };
     host.slot_get = [](weir_exchange* e, weir_slot slot) {
         const auto& found = FakeExchange::of(e).slots[slot];

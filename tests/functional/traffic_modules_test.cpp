@@ -1,0 +1,69 @@
+// rewrite through the binary: what the upstream is asked for, and what is refused before anything is served.
+#include "functional/proxy_config.hpp"
+#include "support/catch.hpp"
+#include "support/child_process.hpp"
+#include "support/gateway_process.hpp"
+#include "support/recording_upstream.hpp"
+#include "support/temp_directory.hpp"
+
+using namespace weir::support;
+using namespace weir::functional;
+using Catch::Contains;
+
+namespace {
+
+std::string withRewrite(const std::string& upstream, const std::string& handle) {
+    return proxyTo(upstream) + R"(  - name: rewrite
+    selectors:
+      - name: all
+        conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
+        rules:
+          - name: all
+            conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
+            handle: )" + handle + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("a rewritten path is what the upstream is asked for, and a path that does not match stays") {
+    struct Row {
+        const char* handle;
+        const char* target;
+        const char* forwarded;
+    };
+    const Row rows[] = {
+        {R"j({regex: "/http/a/{id}", replace: "/b/{id}"})j", "/http/a/123?x=%41", "/b/123?x=%41"},
+        {R"j({regex: "/http/a/(.*)", replace: "/b/$1"})j", "/http/a/x$y", "/b/x$y"},
+        {R"j({regex: "/http/a/(.*)", replace: "/b?id=$1"})j", "/http/a/7?x=1", "/b?id=7&x=1"},
+        {R"j({regex: "/http/a/(.*)", replace: "/b c/$1"})j", "/http/a/7", "/b%20c/7"},
+        {R"j({regex: "/http/a/{id}", replace: "/b/{id}"})j", "/http/other", "/other"},
+        {R"j({regex: "/http/a", replace: "/b", percentage: 0})j", "/http/a", "/a"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.handle << " on " << row.target);
+        RecordingUpstream upstream;
+        const GatewayProcess gateway(withRewrite(upstream.address(), row.handle));
+        CHECK(get(gateway.port(), row.target).status() == 200);
+        CHECK(upstream.requests().at(0).startLine == std::string("GET ") + row.forwarded + " HTTP/1.1");
+    }
+}
+
+TEST_CASE("a rewrite that could not work is refused with its place") {
+    struct Row {
+        const char* handle;
+        const char* message;
+    };
+    const Row rows[] = {
+        {R"j({regex: "/a/.*", replace: "/b/{id}"})j", "replace: '/b/{id}' refers to {id}, which regex does not have"},
+        {R"j({regex: "/a/(", replace: "/b"})j", "regex: position 1: not a regular expression"},
+        {R"j({regex: "/a", replace: "/$1"})j", "replace: '/$1' refers to group 1, but regex has no groups"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.handle);
+        const TempDirectory directory;
+        const auto checked = runToEnd(
+            WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", withRewrite("127.0.0.1:1", row.handle))});
+        CHECK(checked.exitCode == 78);
+        CHECK_THAT(checked.output, Contains("plugin 'rewrite'") && Contains(row.message));
+    }
+}
