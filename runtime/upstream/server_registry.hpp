@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "net/socket.hpp"
+#include "upstream/server_state.hpp"
 
 namespace weir::upstream {
 
-// One upstream address as the gateway knows it, shared by all sets that name it. Immutable.
+// One upstream address as the gateway knows it, shared by all sets that name it. Immutable but for its state.
 struct Server {
     std::uint32_t id = 0;                  // dense, for the loops' pools
     std::string url;                       // host:port
     std::vector<net::Endpoint> addresses;  // empty when the name did not resolve
+    mutable ServerState state;
 };
 
 // Servers by url, each resolved once. Control thread only: looking a name up blocks.
