@@ -9,7 +9,7 @@ packages_for() {
     # Debian 12's default Boost is 1.74; Weir needs 1.81.
     grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release && boost=libboost1.81-dev
     case $1 in
-        build) echo "g++ cmake ninja-build ccache $boost libpoco-dev libssl-dev libyaml-cpp-dev libre2-dev catch2" ;;
+        build) echo "g++ cmake ninja-build ccache $boost libpoco-dev libssl-dev libyaml-cpp-dev libre2-dev zlib1g-dev catch2" ;;
         run) echo "curl" ;;
         test) echo "nginx-light haproxy wrk clang libc++-dev libc++abi-dev openssl" ;;
         fuzz) echo "clang libclang-rt-dev llvm" ;;

@@ -316,7 +316,7 @@ weir_operation Exchange::begin(Operation kind) {
 weir_operation Exchange::startUpstreamCall() {
     const weir_operation id = begin(Operation::Call);
     if (!id) return 0;
-    if (response.source == ResponseSource::Upstream) {  // of an earlier call: this one takes its place
+    if (response.streams() || response.source == ResponseSource::Whole) {  // an earlier call's: this one replaces it
         dropAnswer();
         forgetAnswer();
     }
@@ -334,6 +334,22 @@ weir_operation Exchange::startReadBody(std::size_t limit) {
             break;
         case BodyState::Taken: complete(id, WEIR_IO); break;
         case BodyState::Streaming: carrier_.readBody(*this, id, limit); break;
+    }
+    return id;
+}
+
+weir_operation Exchange::startReadResponse(std::size_t limit) {
+    const weir_operation id = begin(Operation::Response);
+    if (!id) return 0;
+    if (response.streams() && response.head.status == 101) {
+        complete(id, WEIR_INVALID);
+    } else if (response.streams() && mayHaveBody()) {
+        carrier_.readResponse(*this, id, limit);
+    } else if (response.source == ResponseSource::None) {
+        complete(id, WEIR_NOT_FOUND);
+    } else {
+        const std::string_view body = response.streams() ? std::string_view("", 0) : response.body;
+        complete(id, body.size() > limit ? WEIR_TOO_LARGE : WEIR_OK, body);
     }
     return id;
 }
@@ -372,6 +388,14 @@ void Exchange::complete(weir_operation operation, std::int32_t status, std::stri
         callResult = static_cast<weir_call>(status);
         if (status == WEIR_CALL_OK) answer_ = operation;
     }
+    if (operation_ == Operation::Response && response.streams() && mayHaveBody()) {
+        if (status == WEIR_OK) becomeWhole(data);
+        if (status == WEIR_IO) {
+            forgetAnswer();
+            callResult = WEIR_CALL_RESET;
+        }
+        if (status != WEIR_TOO_LARGE) answer_ = 0;
+    }
     if (operation_ == Operation::Body && status == WEIR_OK && bodyState == BodyState::Streaming) {
         bodyState = BodyState::Buffered;
         bufferedBody = data;
@@ -390,6 +414,7 @@ void Exchange::cancelOperation() {
     switch (operation_) {
         case Operation::Call: carrier_.cancelCall(*this); break;
         case Operation::Body: carrier_.cancelReadBody(*this); break;
+        case Operation::Response: carrier_.cancelReadResponse(*this); break;
         case Operation::Sleep: sleepTimer_.disarm(); break;
         case Operation::Offload: *offload_ = nullptr; break;  // its frame is gone already: the module broke the rules
         case Operation::None: break;
@@ -411,6 +436,19 @@ void Exchange::forgetAnswer() {
     response.head.status = 0;
     response.head.reason = {};
     response.source = ResponseSource::None;
+}
+
+// Whether body bytes come, or may come, with the response as it is (RFC 9110 6.4.1).
+bool Exchange::mayHaveBody() const {
+    const int status = response.head.status;
+    return request.method != "HEAD" && status >= 200 && status != 204 && status != 304 &&
+           !(response.streams() && response.head.body == http::BodyKind::None);
+}
+
+void Exchange::becomeWhole(std::string_view body) {
+    response.source = ResponseSource::Whole;
+    response.body = body;
+    response.head.body = http::BodyKind::Length;
 }
 
 // ---- Deadlines ----
@@ -441,6 +479,7 @@ void Exchange::timeOut(Entered& entered) {
 void Exchange::saveMark(Mark& mark) const {
     mark.request = request.fields.mark();
     mark.query = request.query;
+    mark.givenBody = givenBody_;
     mark.response = response.head.fields.mark();
     mark.status = response.head.status;
     mark.reason = response.head.reason;
@@ -459,6 +498,11 @@ void Exchange::saveMark(Mark& mark) const {
 void Exchange::restore(const Mark& mark) {
     request.fields.restore(mark.request);
     request.query = mark.query;
+    if (givenBody_.data() != mark.givenBody.data()) {
+        givenBody_ = mark.givenBody;
+        bodyState = givenBody_.data() ? BodyState::Buffered : receivedState_;
+        bufferedBody = givenBody_.data() ? givenBody_ : receivedBody_;
+    }
     response.head.fields.restore(mark.response);
     response.head.status = mark.status;
     response.head.reason = mark.reason;
@@ -479,7 +523,7 @@ void Exchange::restore(const Mark& mark) {
 void Exchange::goBack(const Mark& mark) {
     if (answer_ != mark.answer) dropAnswer();
     restore(mark);
-    if (response.source != ResponseSource::Upstream || answer_) return;
+    if (!response.streams() || answer_) return;
     forgetAnswer();
     callResult = WEIR_CALL_RESET;
 }
@@ -519,7 +563,7 @@ void Exchange::over(weir_finish how) {
 // ---- What plugins and the carrier change ----
 
 void Exchange::reply(int status, std::string_view contentType, std::string_view body) {
-    if (response.source == ResponseSource::Upstream) dropAnswer();
+    if (response.streams()) dropAnswer();
     response.head.fields.removeParsed();
     response.head.status = status;
     response.head.reason = {};
@@ -544,6 +588,27 @@ void Exchange::setSlot(weir_slot which, std::string_view value) {
     slots_[which] = value.data() ? copy(value) : std::string_view();
     rewritten_ = {};
     if (which == WEIR_SLOT_RPC_TYPE) rpc_ = rpcBit(value);
+}
+
+bool Exchange::setRequestBody(std::string_view body) {
+    if (bodyState != BodyState::Absent && bodyState != BodyState::Buffered) return false;
+    if (!givenBody_.data()) {
+        receivedState_ = bodyState;
+        receivedBody_ = bufferedBody;
+    }
+    bufferedBody = givenBody_ = copy(body);
+    bodyState = BodyState::Buffered;
+    return true;
+}
+
+bool Exchange::setResponseBody(std::string_view body) {
+    if (response.source == ResponseSource::None || !mayHaveBody()) return false;
+    if (response.streams()) {
+        dropAnswer();
+        becomeWhole({});
+    }
+    response.body = copy(body);
+    return true;
 }
 
 std::string_view Exchange::attribute(std::uint32_t id) const {

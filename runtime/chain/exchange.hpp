@@ -26,6 +26,12 @@ public:
     // Collect the whole request body and answer with exchange.complete(operation, weir_status, body), at once or later.
     virtual void readBody(Exchange& exchange, weir_operation operation, std::size_t limit) = 0;
     virtual void cancelReadBody(Exchange& exchange) = 0;
+    // Collect the body of the upstream's response and answer with exchange.complete(operation, weir_status, body), at
+    // once or later. WEIR_OK: it is whole, and the call is over. WEIR_TOO_LARGE: it has more than `limit` bytes; what
+    // was read goes out first at commit. WEIR_IO: it broke off, and the response is lost.
+    virtual void readResponse(Exchange& exchange, weir_operation operation, std::size_t limit) = 0;
+    // Stop collecting. What was read is kept, as after WEIR_TOO_LARGE.
+    virtual void cancelReadResponse(Exchange& exchange) = 0;
     // The chain is over: write the response. The exchange is told how that ended by finish().
     virtual void commit(Exchange& exchange) = 0;
     // After finish(): all frames are gone and finished() has run; the exchange can be destroyed. Called once, as the
@@ -61,6 +67,7 @@ enum class ResponseSource : std::uint8_t {
     None,
     Local,     // status, fields and body were set here
     Upstream,  // the head came from the call; its body follows
+    Whole,     // the head came from a call; the body was collected, or given by a plugin
 };
 
 // The response as it stands. head.status is 0 while there is none. Fields that plugins set before an upstream's head
@@ -70,7 +77,9 @@ struct ResponseState {
 
     http::ResponseHead head;
     ResponseSource source = ResponseSource::None;
-    std::string_view body;  // of a local response
+    std::string_view body;  // of a local or a whole one
+
+    bool streams() const { return source == ResponseSource::Upstream; }
 };
 
 // One request and its response, and the walk through the chain. Lives in its own arena (make/destroy). Loop thread
@@ -129,6 +138,10 @@ public:
     std::string_view slot(weir_slot which) const { return slots_[which]; }
     void setSlot(weir_slot which, std::string_view value);  // value is copied; data() == nullptr unsets
     void setQuery(std::string_view query) { request.query = query.data() ? copy(query) : std::string_view(); }
+    // The request's and the response's body, copied. false: bytes of the old one are on their way, or may not be there
+    // at all (HEAD, 204, 304, a protocol switch, no response yet).
+    bool setRequestBody(std::string_view body);
+    bool setResponseBody(std::string_view body);
     std::string_view attribute(std::uint32_t id) const;
     void setAttribute(std::uint32_t id, std::string_view value);
     const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
@@ -142,6 +155,7 @@ public:
     // ---- for the host table: called by plugins, within enter or resume ----
     weir_operation startUpstreamCall();
     weir_operation startReadBody(std::size_t limit);
+    weir_operation startReadResponse(std::size_t limit);
     weir_operation startSleep(std::uint64_t ns);
     weir_operation startOffload(void (*work)(void*), void* arg);
     bool replied() const { return replied_; }
@@ -149,12 +163,13 @@ public:
 
 private:
     enum class Phase : std::uint8_t { Idle, Forward, Return, Waiting, Committed, Over };
-    enum class Operation : std::uint8_t { None, Call, Body, Sleep, Offload };
+    enum class Operation : std::uint8_t { None, Call, Body, Response, Sleep, Offload };
 
     // State that a timeout or a second walk goes back to.
     struct Mark {
         http::FieldTable::Mark request;
         std::string_view query;
+        std::string_view givenBody;
         http::FieldTable::Mark response;
         int status;
         std::string_view reason;
@@ -212,6 +227,8 @@ private:
     void dropAnswer();
     void forgetAnswer();
     void goBack(const Mark& mark);
+    bool mayHaveBody() const;
+    void becomeWhole(std::string_view body);
     void finishCancel();
     void over(weir_finish how);
     void saveMark(Mark& mark) const;
@@ -244,6 +261,9 @@ private:
     const ChainEntry** finished_ = nullptr;  // plugins that want finished(), in order of entering
     std::uint32_t finishedCount_ = 0;
 
+    std::string_view givenBody_;                        // the request's, by a plugin; data() == nullptr: none
+    std::string_view receivedBody_;                     // the client's, while another is given
+    BodyState receivedState_ = BodyState::Absent;       // likewise
     std::string_view slots_[WEIR_SLOT_COUNT];
     struct Attribute* attributes_ = nullptr;
     weir_route route_{};

@@ -10,6 +10,7 @@
 #include "base/value.hpp"
 #include "chain/exchange.hpp"
 #include "chain/host_patterns.hpp"
+#include "http/content_coding.hpp"
 #include "module/abi_text.hpp"
 #include "module/host_values.hpp"
 #include "upstream/control_error.hpp"
@@ -236,6 +237,21 @@ weir_status querySet(weir_exchange* raw, weir_str query) {
     return WEIR_OK;
 }
 
+weir_operation responseBody(weir_exchange* raw, std::size_t limit) { return exchangeOf(raw).startReadResponse(limit); }
+weir_status requestBodySet(weir_exchange* raw, weir_str body) {
+    return exchangeOf(raw).setRequestBody(view(body)) ? WEIR_OK : WEIR_INVALID;
+}
+weir_status responseBodySet(weir_exchange* raw, weir_str body) {
+    return exchangeOf(raw).setResponseBody(view(body)) ? WEIR_OK : WEIR_INVALID;
+}
+weir_status contentDecode(weir_exchange* raw, weir_str coding, weir_str body, std::size_t limit, weir_str* out) {
+    if (!http::isKnownCoding(view(coding))) return WEIR_NOT_FOUND;
+    const auto decoded = http::decodeContent(exchangeOf(raw), view(coding), view(body), limit);
+    if (!decoded) return WEIR_INVALID;
+    *out = str(*decoded);
+    return WEIR_OK;
+}
+
 // ---- The border ----
 
 // What a module is told when there was no memory for what it asked.
@@ -327,6 +343,10 @@ HostTable::HostTable(ControlServices& services)
           .pattern_groups = &HostPatterns::groups,
           .pattern_find = guarded<&HostPatterns::find>,
           .query_set = guarded<&querySet>,
+          .response_body = guarded<&responseBody>,
+          .request_body_set = guarded<&requestBodySet>,
+          .response_body_set = guarded<&responseBodySet>,
+          .content_decode = guarded<&contentDecode>,
       },
       control(services) {}
 

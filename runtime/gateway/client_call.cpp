@@ -104,6 +104,7 @@ void ClientConnection::sendRequest() {
 }
 
 void ClientConnection::cancelCall(chain::Exchange&) {
+    response_ = nullptr;
     if (!call_) return;
     std::exchange(call_, nullptr)->abandon();
     tellBalancer(true);

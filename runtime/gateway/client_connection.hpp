@@ -19,7 +19,7 @@ namespace weir::gateway {
 // was read before. After a 101 the same two streams carry bytes that nobody looks at (a tunnel).
 //
 // Its sources: client_connection.cpp (life and events), client_request.cpp (heads and bodies of requests),
-// client_call.cpp (the upstream's side), client_response.cpp.
+// client_call.cpp (the upstream's side), client_response.cpp, collected.cpp (bodies that plugins read).
 class ClientConnection final : public net::Source, private chain::Carrier, private upstream::CallListener {
 public:
     // Takes fd over; the connection deletes itself when it is over.
@@ -53,6 +53,8 @@ private:
         std::uint64_t waited = 0;        // ms
         std::uint64_t bytes = 0;
     };
+
+    static constexpr int kReadsPerWake = 8;  // body reads, then the others have their turn
 
     ClientConnection(GatewayLoop& loop, const net::PeerAddress& peer);
 
@@ -90,6 +92,8 @@ private:
     void cancelCall(chain::Exchange& exchange) override;
     void readBody(chain::Exchange& exchange, weir_operation operation, std::size_t limit) override;
     void cancelReadBody(chain::Exchange& exchange) override;
+    void readResponse(chain::Exchange& exchange, weir_operation operation, std::size_t limit) override;
+    void cancelReadResponse(chain::Exchange& exchange) override;
     void commit(chain::Exchange& exchange) override;
     void released(chain::Exchange& exchange) override;
 
@@ -108,6 +112,7 @@ private:
     bool mayRedial(weir_call why) const;
     void queueBody(std::string_view piece, bool last);
     http::ResponseFraming framing();
+    void collectResponse();
     void queueResponse(std::string_view piece, bool last);
     void flush();
     void written();
@@ -142,8 +147,13 @@ private:
         std::size_t size = 0;
         std::size_t capacity = 0;
         std::size_t limit = 0;
+
+        std::string_view bytes() const { return data ? std::string_view(data, size) : std::string_view("", 0); }
+        // `whole`: how large it is going to be, if that is known.
+        void add(base::Arena& arena, std::string_view piece, std::size_t whole);
     };
     Collected* collected_ = nullptr;     // in the exchange's arena, as is
+    Collected* response_ = nullptr;      // likewise, of the response's body, as far as it was read before commit
     Pace* pace_ = nullptr;               // likewise, made when the body is waited for first
     std::uint64_t taken_ = 0;            // of the response by the client, when that was asked last
     std::uint64_t bodyBytes_ = 0;        // of the request body, decoded, so far
@@ -167,6 +177,7 @@ private:
     bool eof_ = false;             // the client has closed its side
     bool overLimit_ = false;       // is one too many
     bool redialled_ = false;
+    bool collecting_ = false;      // the response's body, for a plugin
     bool committed_ = false;       // a response head was made
     bool logged_ = false;          // the exchange is in the access log
     bool running_ = false;         // counted among the loop's requests

@@ -8,10 +8,6 @@
 
 namespace weir::gateway {
 
-namespace {
-constexpr int kReadsPerWake = 8;  // body reads, then the others have their turn
-}  // namespace
-
 // ---- Reading requests ----
 
 void ClientConnection::readHead() {
@@ -310,60 +306,6 @@ void ClientConnection::queueBody(std::string_view piece, bool last) {
         call_->add(last ? http::kChunkEndAndLast : http::kChunkEnd);
     } else if (last) {
         call_->add(http::kLastChunk);
-    }
-}
-
-void ClientConnection::readBody(chain::Exchange& exchange, weir_operation operation, std::size_t limit) {
-    operation_ = operation;
-    collected_ = new (exchange.allocate(sizeof(Collected))) Collected;
-    collected_->limit = limit;
-    sink_ = Sink::Collect;
-    const http::RequestHead& request = exchange.request;
-    if (request.body == http::BodyKind::Length && request.contentLength > limit) {
-        sink_ = Sink::None;
-        return exchange.complete(std::exchange(operation_, 0), WEIR_TOO_LARGE);
-    }
-    if (bodyDone_) collect();
-    else loop_.events.requeue(*this);  // a plugin is on the stack: nothing that may end the exchange happens here
-}
-
-void ClientConnection::cancelReadBody(chain::Exchange&) {
-    // What was collected stays: the body is gone from the connection, so nobody else can have it whole.
-    stopReading();
-    operation_ = 0;
-    exchange_->bodyState = chain::BodyState::Taken;
-}
-
-void ClientConnection::collect() {
-    for (int turn = 0;; ++turn) {
-        Collected& to = *collected_;
-        if (!piece_.empty()) {
-            if (piece_.size() > to.limit - to.size) {
-                stopReading();
-                exchange_->bodyState = chain::BodyState::Taken;
-                return exchange_->complete(std::exchange(operation_, 0), WEIR_TOO_LARGE);
-            }
-            if (to.size + piece_.size() > to.capacity) {
-                const http::RequestHead& request = exchange_->request;
-                std::size_t capacity = std::max<std::size_t>({to.capacity * 2, to.size + piece_.size(), 4096});
-                if (request.body == http::BodyKind::Length) capacity = request.contentLength;
-                auto* grown = static_cast<char*>(exchange_->large(capacity));
-                if (to.size) std::memcpy(grown, to.data, to.size);
-                if (to.data) exchange_->largeFree(to.data);
-                to.data = grown;
-                to.capacity = capacity;
-            }
-            std::memcpy(to.data + to.size, piece_.data(), piece_.size());
-            to.size += piece_.size();
-            piece_ = {};
-        }
-        if (bodyDone_) {
-            stopReading();
-            return exchange_->complete(std::exchange(operation_, 0), WEIR_OK,
-                                       to.data ? std::string_view(to.data, to.size) : std::string_view("", 0));
-        }
-        if (turn == kReadsPerWake) return loop_.events.requeue(*this);
-        if (!readBodyBytes()) return;
     }
 }
 

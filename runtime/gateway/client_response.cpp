@@ -19,7 +19,7 @@ http::ResponseFraming ClientConnection::framing() {
     const http::ResponseHead& head = exchange_->response.head;
     http::ResponseFraming framing;
     bodyless_ = request.method == "HEAD" || head.status == 204 || head.status == 304;
-    if (exchange_->response.source == chain::ResponseSource::Upstream) {
+    if (exchange_->response.streams()) {
         if (head.body == http::BodyKind::None) {  // a plugin may have given it a status that has a body: an empty one
             if (!bodyless_) framing = {Kind::Length, 0};
             else if (head.hasLength) framing = {Kind::Length, head.contentLength};
@@ -53,8 +53,7 @@ void ClientConnection::commit(chain::Exchange& exchange) {
     chain::ResponseState& response = exchange.response;
     if (response.source == chain::ResponseSource::None)
         exchange.replyError(500, -1, "the chain ended without a response");
-    const bool upstreams = response.source == chain::ResponseSource::Upstream;
-    if (upstreams && call_->switched() && response.head.status != 101)
+    if (response.streams() && call_->switched() && response.head.status != 101)
         exchange.replyError(502, -1, "a plugin gave another status to a response that switches protocols");
     answerRequestId(exchange, loop_.tracing);
     if (!chunkHeads_) chunkHeads_ = exchange.allocateArray<char>(48);
@@ -64,9 +63,11 @@ void ClientConnection::commit(chain::Exchange& exchange) {
     headEnd_ = out_.written() + head.size();
     committed_ = true;
     if (framed.kind == http::ResponseFraming::Kind::Upgrade) beginTunnel();
-    if (response.source == chain::ResponseSource::Local) {
+    if (!response.streams()) {
         if (!bodyless_) out_.add(response.body);
         responseDone_ = true;
+    } else if (response_ && response_->size) {
+        queueResponse(response_->bytes(), call_->bodyDone());  // a plugin has read that far
     } else {
         queueResponse(call_->body(), call_->bodyDone());
     }
@@ -87,13 +88,16 @@ void ClientConnection::queueResponse(std::string_view piece, bool last) {
 }
 
 void ClientConnection::onCallBody() {
+    if (phase_ == Phase::Chain) return collectResponse();
     queueResponse(call_->body(), call_->bodyDone());
     flush();
 }
 
 void ClientConnection::onCallBroken() {
     call_ = nullptr;
-    abort();  // the client must see that it is cut; the head is out, as nothing is read before
+    if (!std::exchange(collecting_, false)) return abort();  // the client must see that it is cut: the head is out
+    response_ = nullptr;
+    exchange_->complete(std::exchange(operation_, 0), WEIR_IO);
 }
 
 void ClientConnection::flush() {

@@ -111,6 +111,8 @@ private:
     void cancelCall(chain::Exchange&) override {}
     void readBody(chain::Exchange&, weir_operation, std::size_t) override {}  // it is absent or whole
     void cancelReadBody(chain::Exchange&) override {}
+    void readResponse(chain::Exchange&, weir_operation, std::size_t) override {}  // no call is made
+    void cancelReadResponse(chain::Exchange&) override {}
     void commit(chain::Exchange&) override { answered_ = true; }
     void released(chain::Exchange& exchange) override {
         exchange_ = nullptr;

@@ -134,6 +134,10 @@ void setLoopFunctions(weir_host& host) {
     host.metadata_find = &nothing<std::int32_t, weir_str>;
     host.metadata_get = &nothing<std::int32_t, weir_metadata*>;
     host.query_set = &refused<weir_str>;
+    host.response_body = &nothing<weir_operation, std::size_t>;
+    host.request_body_set = &refused<weir_str>;
+    host.response_body_set = &refused<weir_str>;
+    host.content_decode = &refused<weir_str, weir_str, std::size_t, weir_str*>;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "http/message_parser.hpp"
@@ -64,6 +65,7 @@ public:
     bool anythingRead() const { return anyRead_; }    // of this call's reply
 
     std::string_view body() const { return body_; }
+    std::string_view takeBody() { return std::exchange(body_, {}); }
     bool bodyDone() const { return bodyDone_; }
     bool switched() const { return switched_; }
     const Server& server() const { return *server_; }

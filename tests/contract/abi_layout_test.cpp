@@ -79,6 +79,8 @@ std::string structs() {
     MEMBER(weir_host, option_set); MEMBER(weir_host, metadata_find); MEMBER(weir_host, metadata_get);
     MEMBER(weir_host, pattern_compile); MEMBER(weir_host, pattern_release); MEMBER(weir_host, pattern_groups);
     MEMBER(weir_host, pattern_find); MEMBER(weir_host, query_set);
+    MEMBER(weir_host, response_body); MEMBER(weir_host, request_body_set); MEMBER(weir_host, response_body_set);
+    MEMBER(weir_host, content_decode);
     STRUCT(weir_metadata);
     MEMBER(weir_metadata, size); MEMBER(weir_metadata, reserved); MEMBER(weir_metadata, id);
     MEMBER(weir_metadata, app_name); MEMBER(weir_metadata, context_path); MEMBER(weir_metadata, path);

@@ -343,6 +343,19 @@ struct weir_host {
     /* loop; the query that later plugins and the upstream get, without '?'; data null: none. WEIR_INVALID: it has bytes
      * that no request target has (RFC 3986 3.4). */
     weir_status (*query_set)(weir_exchange*, weir_str query);
+
+    /* Reads the response's body whole, before it is committed; none comes with a response to HEAD, a 204 or a 304.
+     * WEIR_OK: from now on it is not streamed any more. WEIR_TOO_LARGE: it has more than `limit` bytes and goes to the
+     * client as if nobody had read it. WEIR_IO: it broke off, the response is lost. WEIR_NOT_FOUND: there is no
+     * response. WEIR_INVALID: it switches protocols. */
+    weir_operation (*response_body)(weir_exchange*, size_t limit);
+    /* Another body; the host sets its length. WEIR_INVALID: bytes of the old one may have gone already (request_body
+     * reads it whole, so that it can be replaced), or the message can not have one. */
+    weir_status (*request_body_set)(weir_exchange*, weir_str body);
+    weir_status (*response_body_set)(weir_exchange*, weir_str body);
+    /* Undoes one content coding (RFC 9110 8.4.1), of gzip, x-gzip, deflate and identity. WEIR_NOT_FOUND: none of these;
+     * WEIR_INVALID: malformed, or more than `limit` bytes. */
+    weir_status (*content_decode)(weir_exchange*, weir_str coding, weir_str body, size_t limit, weir_str* out);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */

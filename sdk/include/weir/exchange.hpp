@@ -13,7 +13,8 @@
 namespace weir {
 
 class Exchange;
-class BodyAwaiter;  // task.hpp
+class BodyAwaiter;          // task.hpp
+class ResponseBodyAwaiter;  // task.hpp
 
 // What a plugin without a return part answers from onRequest().
 enum class Answer {
@@ -115,6 +116,10 @@ public:
     // co_await: the whole body, at most `limit` bytes; buffered, so that a second next() is possible. Throws
     // Error(413) past the limit. Bytes live until the exchange ends.
     [[nodiscard]] BodyAwaiter body(std::size_t limit);
+    // Another body, copied; the host sets its length. false: the client's streams and was not read by body().
+    bool setBody(std::string_view bytes) {
+        return detail::hostTable->request_body_set(exchange_, detail::str(bytes)) == WEIR_OK;
+    }
 
 private:
     std::string_view part(weir_part which) const { return detail::view(detail::hostTable->part(exchange_, which)); }
@@ -126,6 +131,15 @@ public:
 
     int status() const { return detail::hostTable->status_get(exchange_); }  // 0 while there is no response
     bool setStatus(int status) { return detail::hostTable->status_set(exchange_, status) == WEIR_OK; }
+
+    // co_await, behind the upstream's call: the whole body, empty when the response has none. nullopt: it has more than
+    // `limit` bytes, or is a switch of protocols, and goes to the client as if nobody had read it. Throws Error(502)
+    // when it broke off. Bytes live until the exchange ends.
+    [[nodiscard]] ResponseBodyAwaiter body(std::size_t limit);
+    // Another body, copied; the host sets its length. false: no body can come with this response.
+    bool setBody(std::string_view bytes) {
+        return detail::hostTable->response_body_set(exchange_, detail::str(bytes)) == WEIR_OK;
+    }
 };
 
 // One request and its response, on one loop's thread. Lives until finished() has run and every coroutine of it is gone;
@@ -168,6 +182,15 @@ public:
         } catch (const std::bad_alloc&) {
             return {};
         }
+    }
+
+    // The bytes of a body in the content coding that Content-Encoding names: gzip, x-gzip, deflate or identity; "" is
+    // identity. nullopt: another coding, malformed, or more than `limit` bytes. Live until the exchange ends.
+    std::optional<std::string_view> decode(std::string_view coding, std::string_view body, std::size_t limit) {
+        weir_str out{};
+        if (detail::hostTable->content_decode(this, detail::str(coding), detail::str(body), limit, &out) != WEIR_OK)
+            return std::nullopt;
+        return detail::view(out);
     }
 
     // Attaches the enabled metadata entry whose path matches; false: there is none, and what was attached stays. Other

@@ -252,6 +252,12 @@ struct StartBody {
     explicit StartBody(std::size_t bytes) : limit(bytes) {}
     weir_operation operator()(weir_exchange* exchange) const { return hostTable->request_body(exchange, limit); }
 };
+struct StartResponseBody {
+    static constexpr std::int32_t kNotStarted = WEIR_NO_MEMORY;
+    std::size_t limit;
+    explicit StartResponseBody(std::size_t bytes) : limit(bytes) {}
+    weir_operation operator()(weir_exchange* exchange) const { return hostTable->response_body(exchange, limit); }
+};
 struct StartSleep {
     static constexpr std::int32_t kNotStarted = WEIR_NO_MEMORY;
     std::uint64_t ns;
@@ -445,6 +451,23 @@ public:
 };
 
 inline BodyAwaiter Request::body(std::size_t limit) { return BodyAwaiter(limit); }
+
+class ResponseBodyAwaiter : public detail::OperationAwaiter<detail::StartResponseBody> {
+public:
+    explicit ResponseBodyAwaiter(std::size_t limit) : OperationAwaiter(detail::StartResponseBody(limit)) {}
+    std::optional<std::string_view> await_resume() const {
+        switch (root().status) {
+            case WEIR_OK: return detail::view(root().data);
+            case WEIR_NOT_FOUND: return std::string_view();
+            case WEIR_TOO_LARGE:
+            case WEIR_INVALID: return std::nullopt;
+            case WEIR_NO_MEMORY: throw Error(503, -1, "no memory for the response body");
+            default: throw Error(502, -103, "the upstream's response broke off");
+        }
+    }
+};
+
+inline ResponseBodyAwaiter Response::body(std::size_t limit) { return ResponseBodyAwaiter(limit); }
 
 class SleepAwaiter : public detail::OperationAwaiter<detail::StartSleep> {
 public:

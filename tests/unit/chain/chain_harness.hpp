@@ -150,6 +150,8 @@ private:
     }
     void readBody(Exchange&, weir_operation operation, std::size_t) override { body = operation; }
     void cancelReadBody(Exchange&) override { trace.push_back("cancel body"); }
+    void readResponse(Exchange&, weir_operation operation, std::size_t) override { body = operation; }
+    void cancelReadResponse(Exchange&) override { trace.push_back("cancel response"); }
     void commit(Exchange& over) override {
         trace.push_back("commit " + std::to_string(over.response.head.status));
     }

@@ -26,6 +26,8 @@ class NoCarrier final : public chain::Carrier {
     void cancelCall(chain::Exchange&) override {}
     void readBody(chain::Exchange&, weir_operation, std::size_t) override {}
     void cancelReadBody(chain::Exchange&) override {}
+    void readResponse(chain::Exchange&, weir_operation, std::size_t) override {}
+    void cancelReadResponse(chain::Exchange&) override {}
     void commit(chain::Exchange&) override {}
     void released(chain::Exchange&) override {}
 };
