@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "weir/fields.hpp"
+
+namespace weir::cache {
+
+// ShenYu's PluginData.config, with the bounds that its memory variant lacks.
+struct CacheConfig {
+    std::string cacheType = "memory";
+    std::uint64_t maxBytes = 64 << 20;    // of all responses together
+    std::uint64_t maxBodyBytes = 1 << 20;  // a longer body is not kept
+    static constexpr auto fields = weir::fields(
+        weir::field("cacheType", &CacheConfig::cacheType).oneOf("memory"),
+        weir::field("maxBytes", &CacheConfig::maxBytes).range(1, 1e12),
+        weir::field("maxBodyBytes", &CacheConfig::maxBodyBytes).range(1, 1e9));
+};
+
+// The selector's handle has the keys of the config in ShenYu; of these only the kind matters for a memory cache.
+struct CacheSelector {
+    std::string cacheType = "memory";
+    static constexpr auto fields =
+        weir::fields(weir::field("cacheType", &CacheSelector::cacheType).oneOf("memory"));
+};
+
+struct CacheRule {
+    std::uint32_t timeoutSeconds = 60;  // the longest that a response is kept
+    static constexpr auto fields =
+        weir::fields(weir::field("timeoutSeconds", &CacheRule::timeoutSeconds).range(1, 4294967295.0));
+};
+
+}  // namespace weir::cache

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cache_handle.hpp"
+#include "cache_store.hpp"
+#include "weir/module.hpp"
+
+namespace {
+
+using weir::cache::CachedResponse;
+using weir::cache::CacheConfig;
+using weir::cache::CacheRule;
+using weir::cache::CacheSelector;
+using weir::cache::CacheStore;
+using weir::cache::RequestUse;
+
+// Host and target, as the client sent them: what the response is the representation of (RFC 9111 2).
+std::string keyOf(const weir::Request& request) {
+    std::string key(request.header("Host").value_or(""));
+    std::ranges::transform(key, key.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
+    key.append("\n").append(request.target());
+    return key;
+}
+
+bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
+
+class Cache final : public weir::RulePlugin<CacheRule, CacheSelector> {
+    weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const CacheRule& rule,
+                         const CacheSelector&) override {
+        const weir::Request request = exchange.request();
+        const RequestUse use = RequestUse::of(request);
+        const std::string key = keyOf(request);
+        if (use.serve) {
+            if (const auto found = store_.find(key, request, use.personal)) {
+                found->replyTo(exchange);
+                co_return;
+            }
+        }
+        if (co_await next() != weir::NextResult::Ok) co_return;
+        weir::Response response = exchange.response();
+        if (!isSafe(request.method())) {  // what was kept is out of date now (RFC 9111 4.4)
+            if (response.status() >= 200 && response.status() < 400) store_.erase(key);
+            co_return;
+        }
+        const auto lifetime = weir::cache::lifetime(use, response, std::chrono::seconds(rule.timeoutSeconds));
+        if (!lifetime) co_return;
+        const std::optional<std::string_view> body = co_await response.body(CacheConfig().maxBodyBytes);
+        if (!body) co_return;
+        if (auto copy = weir::cache::copyOf(request, response, *body, *lifetime)) store_.put(key, std::move(copy));
+    }
+
+    CacheStore store_{CacheConfig().maxBytes, CacheConfig().maxBodyBytes};
+};
+
+}  // namespace
+
+WEIR_MODULE(weir::plugin<Cache>("cache", {.order = 10}))
