@@ -1,8 +1,8 @@
 // A reader of our own: Boost.JSON gives neither positions nor the spelling of numbers, and takes duplicate keys.
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 
+#include "base/json_text.hpp"
 #include "base/utf8.hpp"
 #include "base/value.hpp"
 
@@ -13,47 +13,6 @@ namespace {
 constexpr int kMaxDepth = 64;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
-
-// Length of the JSON number that `text` begins with; 0: none.
-std::size_t numberLength(std::string_view text) {
-    std::size_t i = 0;
-    auto digit = [&] { return i < text.size() && isDigit(text[i]); };
-    auto digits = [&] {
-        if (!digit()) return false;
-        while (digit()) ++i;
-        return true;
-    };
-    if (i < text.size() && text[i] == '-') ++i;
-    if (i < text.size() && text[i] == '0') ++i;
-    else if (!digits()) return 0;
-    if (i < text.size() && text[i] == '.') {
-        ++i;
-        if (!digits()) return 0;
-    }
-    if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-        ++i;
-        if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
-        if (!digits()) return 0;
-    }
-    return i;
-}
-
-void appendUtf8(std::string& out, unsigned code) {
-    auto put = [&](unsigned byte) { out.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-        put(0xC0 | code >> 6);
-    } else {
-        if (code < 0x10000) {
-            put(0xE0 | code >> 12);
-        } else {
-            put(0xF0 | code >> 18);
-            put(0x80 | (code >> 12 & 0x3F));
-        }
-        put(0x80 | (code >> 6 & 0x3F));
-    }
-    put(0x80 | (code & 0x3F));
-}
 
 class Reader {
 public:
@@ -116,7 +75,7 @@ private:
     }
 
     bool readPlain(Value& out, Mark start) {
-        std::size_t length = numberLength(text_.substr(at_));
+        std::size_t length = jsonNumberLength(text_.substr(at_));
         for (std::string_view word : {"true", "false", "null"}) {
             if (text_.substr(at_).starts_with(word)) length = word.size();
         }
@@ -199,50 +158,10 @@ private:
     }
 
     bool readEscape(std::string& out) {
-        constexpr std::string_view names = "\"\\/bfnrt";
-        constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-        char name = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-        if (name == 'u') return readUnicode(out);
-        std::size_t which = names.find(name);
-        if (name == '\0' || which == std::string_view::npos) return fail("not an escape of JSON");
-        out.push_back(meanings[which]);
-        at_ += 2;
+        const JsonEscape escape = readJsonEscape(text_.substr(at_), out);
+        if (escape.fault) return fail(escape.fault);
+        at_ += escape.length;
         return true;
-    }
-
-    bool readUnicode(std::string& out) {
-        unsigned code = hex4(at_);
-        if (code == kNone) return fail("expected four hexadecimal digits after \\u");
-        std::size_t length = 6;
-        if (code >= 0xD800 && code < 0xDC00) {
-            unsigned low = hex4(at_ + 6);
-            if (low < 0xDC00 || low > 0xDFFF) return fail("half of a surrogate pair");
-            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-            length = 12;
-        } else if (code >= 0xDC00 && code <= 0xDFFF) {
-            return fail("half of a surrogate pair");
-        }
-        appendUtf8(out, code);
-        at_ += length;
-        return true;
-    }
-
-    static constexpr unsigned kNone = 0xFFFFFFFF;
-
-    // The code unit of the \uXXXX at `at`, kNone when it is not one.
-    unsigned hex4(std::size_t at) const {
-        std::string_view escape = text_.substr(std::min(at, text_.size()), 6);
-        if (escape.size() < 6 || escape[0] != '\\' || escape[1] != 'u') return kNone;
-        unsigned code = 0;
-        for (char c : escape.substr(2)) {
-            unsigned digit = isDigit(c)               ? static_cast<unsigned>(c - '0')
-                             : (c >= 'a' && c <= 'f') ? static_cast<unsigned>(c - 'a' + 10)
-                             : (c >= 'A' && c <= 'F') ? static_cast<unsigned>(c - 'A' + 10)
-                                                      : 16u;
-            if (digit == 16) return kNone;
-            code = code * 16 + digit;
-        }
-        return code;
     }
 
     std::string_view text_;
@@ -260,7 +179,7 @@ void write(const Value& value, std::string& out) {
     case Value::Kind::Scalar: {
         const std::string& text = value.text();
         bool word = text == "true" || text == "false" || text == "null";
-        bool bare = !value.quoted() && (word || (!text.empty() && numberLength(text) == text.size()));
+        bool bare = !value.quoted() && (word || (!text.empty() && jsonNumberLength(text) == text.size()));
         out += bare ? text : jsonQuote(text);
         return;
     }

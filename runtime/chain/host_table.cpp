@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "base/value.hpp"
 #include "chain/exchange.hpp"
+#include "chain/host_json.hpp"
 #include "chain/host_patterns.hpp"
 #include "http/content_coding.hpp"
 #include "module/abi_text.hpp"
@@ -251,6 +252,12 @@ weir_status contentDecode(weir_exchange* raw, weir_str coding, weir_str body, st
     *out = str(*decoded);
     return WEIR_OK;
 }
+weir_status jsonEditsApply(const weir_json_edits* edits, weir_exchange* raw, weir_str json, weir_str* out) {
+    std::string changed;
+    if (!HostJson::apply(edits, json, changed)) return WEIR_INVALID;
+    *out = str(exchangeOf(raw).copy(changed));
+    return WEIR_OK;
+}
 
 // ---- The border ----
 
@@ -347,6 +354,9 @@ HostTable::HostTable(ControlServices& services)
           .request_body_set = guarded<&requestBodySet>,
           .response_body_set = guarded<&responseBodySet>,
           .content_decode = guarded<&contentDecode>,
+          .json_edits_compile = guarded<&HostJson::compile>,
+          .json_edits_release = &HostJson::release,
+          .json_edits_apply = guarded<&jsonEditsApply>,
       },
       control(services) {}
 

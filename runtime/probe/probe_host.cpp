@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/value.hpp"
+#include "chain/host_json.hpp"
 #include "chain/host_patterns.hpp"
 #include "module/abi_text.hpp"
 #include "module/host_values.hpp"
@@ -89,6 +90,14 @@ std::int32_t patternFind(const weir_pattern* pattern, weir_str text, std::size_t
     return chain::HostPatterns::find(pattern, text, from, whole, groups, count);
 }
 
+weir_status jsonEditsCompile(const weir_host* host, const weir_json_edit* edits, std::size_t count,
+                             weir_json_edits** out, weir_error* error) noexcept {
+    return chain::HostJson::compile(host, edits, count, out, error);
+}
+weir_status jsonEditsApply(const weir_json_edits*, weir_exchange*, weir_str, weir_str*) noexcept {
+    return WEIR_INVALID;
+}
+
 // A loop's functions: there is no exchange.
 template <class... In>
 weir_str noText(weir_exchange*, In...) { return {nullptr, 0}; }
@@ -138,6 +147,7 @@ void setLoopFunctions(weir_host& host) {
     host.request_body_set = &refused<weir_str>;
     host.response_body_set = &refused<weir_str>;
     host.content_decode = &refused<weir_str, weir_str, std::size_t, weir_str*>;
+    host.json_edits_apply = &jsonEditsApply;
 }
 
 }  // namespace
@@ -169,6 +179,8 @@ ProbeHost::ProbeHost(std::vector<std::string> loadBalancers) : weir_host{}, bala
     pattern_release = &chain::HostPatterns::release;
     pattern_groups = &chain::HostPatterns::groups;
     pattern_find = &patternFind;
+    json_edits_compile = &jsonEditsCompile;
+    json_edits_release = &chain::HostJson::release;
     setLoopFunctions(*this);
 }
 

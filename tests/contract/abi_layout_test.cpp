@@ -81,6 +81,10 @@ std::string structs() {
     MEMBER(weir_host, pattern_find); MEMBER(weir_host, query_set);
     MEMBER(weir_host, response_body); MEMBER(weir_host, request_body_set); MEMBER(weir_host, response_body_set);
     MEMBER(weir_host, content_decode);
+    MEMBER(weir_host, json_edits_compile); MEMBER(weir_host, json_edits_release); MEMBER(weir_host, json_edits_apply);
+    STRUCT(weir_json_edit);
+    MEMBER(weir_json_edit, size); MEMBER(weir_json_edit, change); MEMBER(weir_json_edit, where);
+    MEMBER(weir_json_edit, path); MEMBER(weir_json_edit, key); MEMBER(weir_json_edit, value);
     STRUCT(weir_metadata);
     MEMBER(weir_metadata, size); MEMBER(weir_metadata, reserved); MEMBER(weir_metadata, id);
     MEMBER(weir_metadata, app_name); MEMBER(weir_metadata, context_path); MEMBER(weir_metadata, path);
@@ -181,6 +185,8 @@ std::string values() {
     out += "enum weir_log_level\n";
     VALUE(WEIR_LOG_ERROR); VALUE(WEIR_LOG_WARNING); VALUE(WEIR_LOG_NOTICE); VALUE(WEIR_LOG_INFORMATION);
     VALUE(WEIR_LOG_DEBUG);
+    out += "enum weir_json_change\n";
+    VALUE(WEIR_JSON_ADD); VALUE(WEIR_JSON_ADD_LIST); VALUE(WEIR_JSON_RENAME); VALUE(WEIR_JSON_REMOVE);
     out += "enum weir_data_kind\n";
     VALUE(WEIR_DATA_PLUGIN); VALUE(WEIR_DATA_SELECTOR); VALUE(WEIR_DATA_RULE);
     return out;

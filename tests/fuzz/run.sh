@@ -34,7 +34,7 @@ dictionary_for() {
         request_parser | response_parser | client_connection) echo tests/fuzz/http.dict ;;
         path_normalizer) echo tests/fuzz/path.dict ;;
         yaml_config) echo tests/fuzz/yaml.dict ;;
-        json | elf_module) echo tests/fuzz/json.dict ;;
+        json | json_edit | elf_module) echo tests/fuzz/json.dict ;;
     esac
 }
 

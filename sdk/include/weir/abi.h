@@ -4,7 +4,7 @@
  * Rules
  * - Every table begins with its size in bytes and grows only at its end. A reader uses a member only if it lies within
  *   the size the other side stated. A module's table that is smaller than its interface's revision 1 is refused.
- * - weir_upstream (it travels in arrays), weir_outcome, weir_str and weir_exchange never grow.
+ * - weir_upstream and weir_json_edit (they travel in arrays), weir_outcome, weir_str and weir_exchange never grow.
  * - Interfaces have string ids with a revision ("weir.plugin/1"). weir_module.find answers null for an id it does not
  *   know.
  * - No function may throw or unwind through this border. A host function that finds no memory answers WEIR_NO_MEMORY,
@@ -236,6 +236,27 @@ typedef enum weir_log_level {
 
 typedef struct weir_pattern weir_pattern;  /* a compiled regular expression */
 
+/* ---- Changes of JSON texts. ---- */
+
+typedef enum weir_json_change {
+    WEIR_JSON_ADD = 0,       /* in each object at path: the member key is the text value, instead of one of that name */
+    WEIR_JSON_ADD_LIST = 1,  /* the same with a list of that one text */
+    WEIR_JSON_RENAME = 2,    /* in each object at path: the member key becomes the member value; none: nothing */
+    WEIR_JSON_REMOVE = 3     /* each value at path is gone; key and value are unused */
+} weir_json_change;
+
+/* A path that leads nowhere, or to what is no object where one is meant, changes nothing. */
+typedef struct weir_json_edit {
+    uint32_t size;
+    int32_t change;  /* weir_json_change */
+    weir_str where;  /* the path of a refusal: where the handle has this edit's path, like "removeBodyKeys[2]" */
+    weir_str path;   /* JSONPath (RFC 9535) of names, indexes, * and ..; "a.b" means "$.a.b" */
+    weir_str key;
+    weir_str value;
+} weir_json_edit;
+
+typedef struct weir_json_edits weir_json_edits;  /* compiled, in the order they are made */
+
 /* ---- Host services. ---- */
 
 typedef struct weir_host weir_host;
@@ -356,6 +377,14 @@ struct weir_host {
     /* Undoes one content coding (RFC 9110 8.4.1), of gzip, x-gzip, deflate and identity. WEIR_NOT_FOUND: none of these;
      * WEIR_INVALID: malformed, or more than `limit` bytes. */
     weir_status (*content_decode)(weir_exchange*, weir_str coding, weir_str body, size_t limit, weir_str* out);
+    /* Changes of JSON texts. compile, release: control. A refusal names the position within the path. */
+    weir_status (*json_edits_compile)(const weir_host*, const weir_json_edit* edits, size_t count,
+                                      weir_json_edits** out, weir_error*);
+    void (*json_edits_release)(weir_json_edits*);
+    /* loop; the changed text, which lives until the exchange ends: compact, with numbers and texts that were not touched
+     * spelled as they were. Time linear in the text. WEIR_INVALID: it is not JSON (RFC 8259) or nested deeper than 64.
+     * `out` is set with WEIR_OK only. */
+    weir_status (*json_edits_apply)(const weir_json_edits*, weir_exchange*, weir_str json, weir_str* out);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */

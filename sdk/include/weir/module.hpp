@@ -11,6 +11,7 @@
 #include "weir/abi.h"
 #include "weir/data_handler.hpp"
 #include "weir/describe.h"
+#include "weir/json_edits.hpp"
 #include "weir/load_balancer.hpp"
 #include "weir/match_strategy.hpp"
 #include "weir/parameter_data.hpp"

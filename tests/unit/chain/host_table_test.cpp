@@ -1,7 +1,10 @@
 #include "chain/host_table.hpp"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "chain_harness.hpp"
 #include "support/catch.hpp"
 #include "upstream/control_error.hpp"
 
@@ -48,4 +51,40 @@ TEST_CASE("a name has one attribute id") {
     const std::uint32_t first = host.attribute_id(&host, {"a", 1});
     CHECK(host.attribute_id(&host, {"b", 1}) != first);
     CHECK(host.attribute_id(&host, {"a", 1}) == first);
+}
+
+TEST_CASE("JSON edits are compiled for a handle and applied within an exchange") {
+    using weir::JsonEdit;
+    chain::test::Harness h;
+    weir_error error;
+    weir::JsonEdits edits;
+    const std::vector<JsonEdit> list{{JsonEdit::Change::Add, "add", "$.a", "k", "v"},
+                                     {JsonEdit::Change::AddList, "add", "$", "l", "v"},
+                                     {JsonEdit::Change::Rename, "replace", "$", "b", "c"},
+                                     {JsonEdit::Change::Remove, "remove", "$.d", "", ""}};
+    REQUIRE(edits.compile(list, &error));
+    h.plain("edit", [&](weir::Exchange& exchange) {
+        CHECK_FALSE(edits.apply(exchange, "not JSON"));
+        const std::string text = R"({"a":{},"b":1.0,"d":"a text longer than a small one"})";
+        return exchange.reply(200, edits.apply(exchange, text).value_or(""));
+    });
+    h.start();
+    CHECK(h.exchange->response.body == R"({"a":{"k":"v"},"l":["v"],"c":1.0})");
+    h.finish();
+}
+
+TEST_CASE("JSON edits are refused with the place in the handle and in the path") {
+    chain::ControlServices services;
+    const chain::HostTable host(services);
+    weir_json_edit list[2]{};
+    list[0] = {sizeof(weir_json_edit), WEIR_JSON_REMOVE, {"remove[0]", 9}, {"$.a", 3}, {}, {}};
+    list[1] = {sizeof(weir_json_edit), WEIR_JSON_REMOVE, {"remove[1]", 9}, {"$", 1}, {}, {}};
+    weir_json_edits* edits = nullptr;
+    weir_error error;
+    CHECK(host.json_edits_compile(&host, list, 2, &edits, &error) == WEIR_INVALID);
+    CHECK(error.message() == "remove[1]: expected a path within the body, found $, which is all of it");
+    list[0].change = 99;
+    CHECK(host.json_edits_compile(&host, list, 2, &edits, &error) == WEIR_INVALID);
+    CHECK(error.message() == "remove[0]: a change that this gateway does not know");
+    CHECK(edits == nullptr);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_edit.hpp"
 #include "base/value.hpp"
 #include "weir/abi.h"
 
@@ -71,6 +72,7 @@ struct FakeExchange : weir_exchange {
     bool metadataFound = false;
     bool memory = true;  // for the arena
     std::vector<std::unique_ptr<char[]>> blocks;
+    std::vector<std::unique_ptr<std::string>> texts;  // that live as long as the exchange
 
     FakeExchange() : weir_exchange{} {}
     explicit FakeExchange(std::string requestPath, Fields request = {})
@@ -188,6 +190,33 @@ inline void setUpstreamServices(weir_host& host) {
     };
 }
 
+inline void setJsonServices(weir_host& host) {
+    host.json_edits_compile = [](const weir_host* self, const weir_json_edit* list, std::size_t count,
+                                 weir_json_edits** out, weir_error* error) {
+        auto edits = std::make_unique<base::JsonEdits>();
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto kind = static_cast<base::JsonEdit::Kind>(list[i].change);
+            const std::string path = text(list[i].path);
+            const auto appended = edits->append({kind, path, text(list[i].key), text(list[i].value)});
+            if (appended.ok()) continue;
+            self->error_set(error, list[i].where, str(appended.error().message));
+            return WEIR_INVALID;
+        }
+        *out = reinterpret_cast<weir_json_edits*>(edits.release());
+        return WEIR_OK;
+    };
+    host.json_edits_release = [](weir_json_edits* edits) { delete reinterpret_cast<base::JsonEdits*>(edits); };
+    host.json_edits_apply = [](const weir_json_edits* edits, weir_exchange* e, weir_str json, weir_str* out) {
+        FakeExchange& exchange = FakeExchange::of(e);
+        if (!exchange.memory) return WEIR_NO_MEMORY;
+        std::string made;
+        if (!reinterpret_cast<const base::JsonEdits*>(edits)->apply(text(json), made)) return WEIR_INVALID;
+        exchange.texts.push_back(std::make_unique<std::string>(std::move(made)));
+        *out = str(*exchange.texts.back());
+        return WEIR_OK;
+    };
+}
+
 inline void setMessageServices(weir_host& host) {
     host.part = [](weir_exchange* e, weir_part part) {
         if (part == WEIR_PART_METHOD) return str(FakeExchange::of(e).method);
@@ -281,6 +310,7 @@ inline const weir_host& fakeHost() {
         detail::setValueServices(table);
         detail::setUpstreamServices(table);
         detail::setMessageServices(table);
+        detail::setJsonServices(table);
         return table;
     }();
     return host;
