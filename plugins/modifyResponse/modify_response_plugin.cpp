@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "modify_response_handle.hpp"
+#include "weir/module.hpp"
+
+namespace {
+
+using weir::JsonEdit;
+using weir::modify_response::BodyKey;
+using weir::modify_response::ModifyResponseHandle;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+bool sameName(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// RFC 9110 5.6.2
+bool isToken(std::string_view text) {
+    static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
+        return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || kOthers.find(c) != kOthers.npos;
+    });
+}
+
+bool isValue(std::string_view text) {
+    return std::ranges::none_of(text, [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; });
+}
+
+bool prepareName(const std::string& name, const std::string& place, weir_error* error) {
+    constexpr std::array kFraming = {"Content-Length", "Transfer-Encoding", "Connection"};
+    if (!isToken(name)) return weir::refuse(error, place, "'" + name + "' is not the name of a header");
+    for (const char* framing : kFraming)
+        if (sameName(name, framing)) return weir::refuse(error, place, "'" + name + "' is set by the gateway");
+    return true;
+}
+
+bool prepareHeaders(const ModifyResponseHandle::Headers& headers, const char* place, weir_error* error) {
+    return std::ranges::all_of(headers, [&](const auto& header) {
+        const std::string key = std::string(place) + "." + header.first;
+        if (!prepareName(header.first, key, error)) return false;
+        return isValue(header.second) || weir::refuse(error, key, "the value has a control character");
+    });
+}
+
+bool prepareBody(ModifyResponseHandle& handle, weir_error* error) {
+    std::vector<JsonEdit> edits;
+    const auto addKeys = [&edits](JsonEdit::Change change, const char* place, const std::vector<BodyKey>& keys) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", keys[i].path,
+                             keys[i].key, keys[i].value});
+        }
+    };
+    addKeys(JsonEdit::Change::Add, "addBodyKeys", handle.addBodyKeys);
+    addKeys(JsonEdit::Change::Rename, "replaceBodyKeys", handle.replaceBodyKeys);
+    for (std::size_t i = 0; i < handle.removeBodyKeys.size(); ++i) {
+        edits.push_back({JsonEdit::Change::Remove, "removeBodyKeys[" + std::to_string(i) + "]",
+                         handle.removeBodyKeys[i], "", ""});
+    }
+    handle.editsBody = !edits.empty();
+    return !handle.editsBody || handle.edits.compile(edits, error);
+}
+
+// What such a body is can be told without reading it, and some of it never ends.
+bool mayBeJson(std::string_view type) {
+    constexpr std::array<std::string_view, 7> kOthers = {
+        "image/", "video/", "audio/", "font/", "multipart/", "text/event-stream", "application/x-ndjson"};
+    return std::ranges::none_of(kOthers, [type](std::string_view other) {
+        return sameName(type.substr(0, other.size()), other);
+    });
+}
+
+void editHeaders(weir::Response& response, const ModifyResponseHandle& handle) {
+    for (const auto& [name, value] : handle.addHeaders) response.addHeader(name, value);
+    for (const auto& [name, value] : handle.setHeaders) response.setHeader(name, value);
+    for (const auto& [name, value] : handle.replaceHeaderKeys)
+        if (response.header(name)) response.setHeader(name, value);
+    for (const std::string& name : handle.removeHeaderKeys) response.removeHeader(name);
+}
+
+// What described the bytes of the old body is not true of the new one (RFC 9110 8.8.3, RFC 9530).
+void describeNewBody(weir::Exchange& exchange, weir::Response& response) {
+    for (const char* name : {"Content-Encoding", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest",
+                             "Accept-Ranges"})
+        response.removeHeader(name);
+    const std::string_view tag = exchange.keep(response.header("ETag").value_or(""));
+    if (tag.starts_with('"')) response.setHeader("ETag", "W/" + std::string(tag));
+}
+
+class ModifyResponse final : public weir::RulePlugin<ModifyResponseHandle> {
+    bool prepareRule(ModifyResponseHandle& handle, weir_error* error) override {
+        if (handle.statusCode != 0 && handle.statusCode < 200)
+            return weir::refuse(error, "statusCode", "expected 0 or a final status from 200 to 999");
+        return prepareHeaders(handle.addHeaders, "addHeaders", error) &&
+               prepareHeaders(handle.setHeaders, "setHeaders", error) &&
+               prepareHeaders(handle.replaceHeaderKeys, "replaceHeaderKeys", error) && prepareBody(handle, error);
+    }
+
+    weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const ModifyResponseHandle& handle) override {
+        co_await next();
+        weir::Response response = exchange.response();
+        if (response.status() == 101) co_return;  // what follows is not HTTP
+        editHeaders(response, handle);
+        if (handle.statusCode != 0) response.setStatus(handle.statusCode);
+        const bool part = response.header("Content-Range").has_value();
+        if (!handle.editsBody || part || !mayBeJson(response.header("Content-Type").value_or(""))) co_return;
+        const std::optional<std::string_view> body = co_await response.body(handle.maxBodyBytes);
+        if (!body) {
+            stays(exchange, handle, "it is longer than maxBodyBytes (" + std::to_string(handle.maxBodyBytes) + ")");
+            co_return;
+        }
+        if (body->empty()) co_return;
+        const std::string_view coding = response.header("Content-Encoding").value_or("");
+        const std::optional<std::string_view> plain = exchange.decode(coding, *body, handle.maxBodyBytes);
+        const std::optional<std::string_view> edited = plain ? handle.edits.apply(exchange, *plain) : std::nullopt;
+        if (!edited) {
+            stays(exchange, handle,
+                  plain ? "it is not JSON" : "its Content-Encoding '" + std::string(coding) + "' can not be decoded");
+            co_return;
+        }
+        if (response.setBody(*edited)) describeNewBody(exchange, response);
+    }
+
+    // Once for each rule: such a body is likely to come with every request.
+    void stays(weir::Exchange& exchange, const ModifyResponseHandle& handle, const std::string& why) {
+        if (handle.warned->exchange(true, std::memory_order_relaxed)) return;
+        host().log(weir::LogLevel::Warning, "modifyResponse: a response's body stays as it is: " + why + " (" +
+                                                std::string(exchange.request().method()) + " " +
+                                                std::string(exchange.request().path()) +
+                                                "); the rule's next ones are not reported");
+    }
+};
+
+}  // namespace
+
+WEIR_MODULE(weir::plugin<ModifyResponse>("modifyResponse", {.order = 220}))

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "form_body.hpp"
+#include "param_mapping_handle.hpp"
+#include "weir/module.hpp"
+
+namespace {
+
+using weir::JsonEdit;
+using weir::param_mapping::formEncoded;
+using weir::param_mapping::formFromJson;
+using weir::param_mapping::formToJson;
+using weir::param_mapping::ParameterKey;
+using weir::param_mapping::ParamMappingHandle;
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+// Of a Content-Type, without its parameters.
+bool isType(std::string_view contentType, std::string_view type) {
+    std::string_view own = contentType.substr(0, contentType.find(';'));
+    while (own.ends_with(' ') || own.ends_with('\t')) own.remove_suffix(1);
+    return std::ranges::equal(own, type, [](char a, char b) { return lower(a) == lower(b); });
+}
+
+// In a form names and values are encoded, and a value is one of a list.
+std::vector<JsonEdit> editsOf(const ParamMappingHandle& handle, bool form) {
+    std::vector<JsonEdit> edits;
+    const auto text = [form](const std::string& plain) { return form ? formEncoded(plain) : plain; };
+    const auto addKeys = [&](JsonEdit::Change change, const char* place, const std::vector<ParameterKey>& keys) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", keys[i].path,
+                             text(keys[i].key), text(keys[i].value)});
+        }
+    };
+    addKeys(form ? JsonEdit::Change::AddList : JsonEdit::Change::Add, "addParameterKeys", handle.addParameterKeys);
+    addKeys(JsonEdit::Change::Rename, "replaceParameterKeys", handle.replaceParameterKeys);
+    for (std::size_t i = 0; i < handle.removeParameterKeys.size(); ++i) {
+        edits.push_back({JsonEdit::Change::Remove, "removeParameterKeys[" + std::to_string(i) + "]",
+                         handle.removeParameterKeys[i], "", ""});
+    }
+    return edits;
+}
+
+class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
+    bool prepareRule(ParamMappingHandle& handle, weir_error* error) override {
+        const std::vector<JsonEdit> json = editsOf(handle, false);
+        handle.edits = !json.empty();
+        return handle.json.compile(json, error) && handle.form.compile(editsOf(handle, true), error);
+    }
+
+    weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const ParamMappingHandle& handle) override {
+        const std::string_view type = exchange.request().header("Content-Type").value_or("");
+        const bool form = isType(type, "application/x-www-form-urlencoded");
+        if (handle.edits && (form || isType(type, "application/json"))) co_await edit(exchange, handle, form);
+        co_await next();
+    }
+
+    // A body that can not be edited is refused: the rule may keep something from the upstream.
+    weir::Task<> edit(weir::Exchange& exchange, const ParamMappingHandle& handle, bool form) {
+        weir::Request request = exchange.request();
+        const std::string_view body = co_await request.body(handle.maxBodyBytes);
+        if (body.empty()) co_return;
+        const std::string_view coding = request.header("Content-Encoding").value_or("");
+        const std::optional<std::string_view> plain = exchange.decode(coding, body, handle.maxBodyBytes);
+        if (!plain) {
+            throw weir::Error(415, 415, "the request body's Content-Encoding can not be decoded, or it is longer than " +
+                                            std::to_string(handle.maxBodyBytes) + " bytes");
+        }
+        if (form) {
+            const std::string fields = formToJson(*plain);
+            const std::optional<std::string_view> edited = handle.form.apply(exchange, fields);
+            request.setBody(edited ? formFromJson(*edited) : std::string(*plain));
+        } else {
+            const std::optional<std::string_view> edited = handle.json.apply(exchange, *plain);
+            if (!edited) throw weir::Error(400, 400, "the request body is not JSON");
+            request.setBody(*edited);
+        }
+        request.removeHeader("Content-Encoding");
+        for (const char* name : {"Content-MD5", "Digest", "Content-Digest", "Repr-Digest"}) request.removeHeader(name);
+    }
+};
+
+}  // namespace
+
+WEIR_MODULE(weir::plugin<ParamMapping>("paramMapping", {.order = 70}))
