@@ -12,14 +12,15 @@
 
 namespace weir::modify_response {
 
-// A member of a JSON object: `path` leads to the object.
+// A member of a JSON object.
 struct BodyKey {
     std::string path;
     std::string key;
     std::string value;
-    static constexpr auto fields =
-        weir::fields(weir::field("path", &BodyKey::path).required(), weir::field("key", &BodyKey::key).required(),
-                     weir::field("value", &BodyKey::value));
+    static constexpr auto fields = weir::fields(
+        weir::field("path", &BodyKey::path).required().about("JSONPath of the object"),
+        weir::field("key", &BodyKey::key).required().about("the member's name"),
+        weir::field("value", &BodyKey::value).about("its text, or its new name"));
 };
 
 // ShenYu's rule handle. Within headers and within the body: add, set, replace, remove, in this order.
@@ -28,23 +29,28 @@ struct ModifyResponseHandle {
 
     Headers addHeaders;
     Headers setHeaders;
-    Headers replaceHeaderKeys;  // name -> another value, where the response has the name
+    Headers replaceHeaderKeys;
     std::vector<std::string> removeHeaderKeys;
-    int statusCode = 0;  // 0: as it is
-    std::vector<BodyKey> addBodyKeys;      // the member `key` with the text `value`
-    std::vector<BodyKey> replaceBodyKeys;  // the member `key` becomes the member `value`
-    std::vector<std::string> removeBodyKeys;  // paths
-    std::uint64_t maxBodyBytes = 1 << 20;     // a longer body, coded or decoded, stays as it is
+    int statusCode = 0;
+    std::vector<BodyKey> addBodyKeys;
+    std::vector<BodyKey> replaceBodyKeys;
+    std::vector<std::string> removeBodyKeys;
+    std::uint64_t maxBodyBytes = 1 << 20;
     static constexpr auto fields = weir::fields(
-        weir::field("addHeaders", &ModifyResponseHandle::addHeaders),
-        weir::field("setHeaders", &ModifyResponseHandle::setHeaders),
-        weir::field("replaceHeaderKeys", &ModifyResponseHandle::replaceHeaderKeys),
-        weir::field("removeHeaderKeys", &ModifyResponseHandle::removeHeaderKeys),
-        weir::field("statusCode", &ModifyResponseHandle::statusCode).range(0, 999),
-        weir::field("addBodyKeys", &ModifyResponseHandle::addBodyKeys),
-        weir::field("replaceBodyKeys", &ModifyResponseHandle::replaceBodyKeys),
-        weir::field("removeBodyKeys", &ModifyResponseHandle::removeBodyKeys),
-        weir::field("maxBodyBytes", &ModifyResponseHandle::maxBodyBytes).range(1, 1 << 30));
+        weir::field("addHeaders", &ModifyResponseHandle::addHeaders).about("name to value: one line more"),
+        weir::field("setHeaders", &ModifyResponseHandle::setHeaders).about("name to value: the only line"),
+        weir::field("replaceHeaderKeys", &ModifyResponseHandle::replaceHeaderKeys)
+            .about("name to another value, where the response has the name"),
+        weir::field("removeHeaderKeys", &ModifyResponseHandle::removeHeaderKeys).about("names"),
+        weir::field("statusCode", &ModifyResponseHandle::statusCode)
+            .range(0, 999)
+            .about("0: as it is; else from 200"),
+        weir::field("addBodyKeys", &ModifyResponseHandle::addBodyKeys).about("members to put in, or to overwrite"),
+        weir::field("replaceBodyKeys", &ModifyResponseHandle::replaceBodyKeys).about("members to rename"),
+        weir::field("removeBodyKeys", &ModifyResponseHandle::removeBodyKeys).about("JSONPaths of what is taken out"),
+        weir::field("maxBodyBytes", &ModifyResponseHandle::maxBodyBytes)
+            .range(1, 1 << 30)
+            .about("a longer body, coded or decoded, stays as it is"));
 
     // Made when the handle is prepared.
     JsonEdits edits;

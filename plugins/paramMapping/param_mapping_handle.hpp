@@ -9,27 +9,33 @@
 
 namespace weir::param_mapping {
 
-// A member of a JSON object, or a field of a form: `path` leads to the object ("$" is the whole body).
+// A member of a JSON object, or a field of a form.
 struct ParameterKey {
     std::string path;
     std::string key;
     std::string value;
-    static constexpr auto fields = weir::fields(weir::field("path", &ParameterKey::path).required(),
-                                                weir::field("key", &ParameterKey::key).required(),
-                                                weir::field("value", &ParameterKey::value));
+    static constexpr auto fields = weir::fields(
+        weir::field("path", &ParameterKey::path).required().about("JSONPath of the object; $ is the whole body or form"),
+        weir::field("key", &ParameterKey::key).required().about("the member's or field's name"),
+        weir::field("value", &ParameterKey::value).about("its text, or its new name"));
 };
 
 // ShenYu's rule handle: add, replace, remove, in this order.
 struct ParamMappingHandle {
-    std::vector<ParameterKey> addParameterKeys;      // the member `key` with the text `value`
-    std::vector<ParameterKey> replaceParameterKeys;  // the member `key` becomes the member `value`
-    std::vector<std::string> removeParameterKeys;    // paths
-    std::uint64_t maxBodyBytes = 4 << 20;            // a longer body, coded or decoded, is answered 413
+    std::vector<ParameterKey> addParameterKeys;
+    std::vector<ParameterKey> replaceParameterKeys;
+    std::vector<std::string> removeParameterKeys;
+    std::uint64_t maxBodyBytes = 4 << 20;
     static constexpr auto fields = weir::fields(
-        weir::field("addParameterKeys", &ParamMappingHandle::addParameterKeys),
-        weir::field("replaceParameterKeys", &ParamMappingHandle::replaceParameterKeys),
-        weir::field("removeParameterKeys", &ParamMappingHandle::removeParameterKeys),
-        weir::field("maxBodyBytes", &ParamMappingHandle::maxBodyBytes).range(1, 1 << 30));
+        weir::field("addParameterKeys", &ParamMappingHandle::addParameterKeys)
+            .about("members or fields to put in, or to overwrite"),
+        weir::field("replaceParameterKeys", &ParamMappingHandle::replaceParameterKeys)
+            .about("members or fields to rename"),
+        weir::field("removeParameterKeys", &ParamMappingHandle::removeParameterKeys)
+            .about("JSONPaths of what is taken out"),
+        weir::field("maxBodyBytes", &ParamMappingHandle::maxBodyBytes)
+            .range(1, 1 << 30)
+            .about("a longer body, coded or decoded, is refused"));
 
     // Made when the handle is prepared.
     JsonEdits json;

@@ -10,15 +10,17 @@ namespace weir::rewrite {
 
 // ShenYu's rule handle. Nothing is rewritten while regex or replace is blank.
 struct RewriteHandle {
-    std::string regex;             // Java's syntax as far as RE2 has it, with {name} for a segment
-    std::string replace;           // $1 and {name} stand for what regex took
-    int percentage = 100;          // of the requests that are rewritten
-    bool rewriteMetaData = false;  // the metadata, and with it the RPC type, are those of the new path
+    std::string regex;
+    std::string replace;
+    int percentage = 100;
+    bool rewriteMetaData = false;
     static constexpr auto fields = weir::fields(
-        weir::field("regex", &RewriteHandle::regex),
-        weir::field("replace", &RewriteHandle::replace),
-        weir::field("percentage", &RewriteHandle::percentage).range(0, 100),
-        weir::field("rewriteMetaData", &RewriteHandle::rewriteMetaData));
+        weir::field("regex", &RewriteHandle::regex)
+            .about("what is replaced: RE2's syntax, and {name} for a segment of the path"),
+        weir::field("replace", &RewriteHandle::replace).about("by what: $1 and {name} stand for what regex took"),
+        weir::field("percentage", &RewriteHandle::percentage).range(0, 100).about("of the requests that are rewritten"),
+        weir::field("rewriteMetaData", &RewriteHandle::rewriteMetaData)
+            .about("take the metadata, and with it the RPC type, of the new path"));
 
     // Made when the handle is prepared.
     Pattern pattern;

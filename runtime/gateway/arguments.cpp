@@ -50,6 +50,9 @@ constexpr VerbRow kVerbs[] = {
      "given. Ends: 0 good, 65 refused.\n"},
     {Verb::PluginWhy, "plugin why", "weir plugin why MODULE.so [-c FILE] [--SETTING=VALUE ...]",
      "Says what a module provides and needs, whether it would be taken here, and if not, why and what to do.\n"},
+    {Verb::PluginDescribe, "plugin describe", "weir plugin describe MODULE.so",
+     "Prints what the data of a module's plugins may say, as tables in Markdown: the keys of PluginData.config and of the\n"
+     "handles of selectors and rules, with types, defaults, limits and meaning. The module is not loaded.\n"},
     {Verb::PluginInstall, "plugin install", "weir plugin install MODULE.so [-c FILE] [--SETTING=VALUE ...]",
      "Checks a module as `weir plugin check` and puts it into the directory of extension modules, where a running\n"
      "gateway takes it: no half-written file is ever seen. Ends: 0 good, 65 refused.\n"},
@@ -135,12 +138,12 @@ private:
     Result<void> parsePluginVerb() {
         arguments_.verb = Verb::Plugin;
         if (takeHelp()) return {};
-        if (words_.empty()) return wrong("plugin expects list, check, why or install behind it");
+        if (words_.empty()) return wrong("plugin expects list, check, why, describe or install behind it");
         const std::string name = "plugin " + std::string(take());
         for (const VerbRow& row : kVerbs) {
             if (name == row.name) return arguments_.verb = row.verb, Result<void>();
         }
-        return wrong("unknown verb " + base::jsonQuote(name) + "; expected plugin list, check, why or install");
+        return wrong("unknown verb " + base::jsonQuote(name) + "; expected plugin list, check, why, describe or install");
     }
 
     Result<void> parseOption(std::string_view word) {
@@ -222,7 +225,7 @@ private:
     bool takesUrl() const { return arguments_.verb == Verb::PluginList || arguments_.verb == Verb::Explain; }
     bool takesModule() const {
         return arguments_.verb == Verb::PluginCheck || arguments_.verb == Verb::PluginWhy ||
-               arguments_.verb == Verb::PluginInstall;
+               arguments_.verb == Verb::PluginDescribe || arguments_.verb == Verb::PluginInstall;
     }
     bool takesSettings() const { return arguments_.verb != Verb::Version; }
 

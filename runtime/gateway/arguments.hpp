@@ -12,7 +12,19 @@
 
 namespace weir::gateway {
 
-enum class Verb { None, Run, Check, Explain, Plugin, PluginList, PluginCheck, PluginWhy, PluginInstall, Version };
+enum class Verb {
+    None,
+    Run,
+    Check,
+    Explain,
+    Plugin,
+    PluginList,
+    PluginCheck,
+    PluginWhy,
+    PluginDescribe,
+    PluginInstall,
+    Version,
+};
 
 // What the command line asks for. Poco's own option processor never sees it: it would refuse `--server.port=0`, accept
 // prefixes and add --daemon.

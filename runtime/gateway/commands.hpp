@@ -18,6 +18,7 @@ int explainCommand(const Arguments& arguments);
 int pluginListCommand(const Arguments& arguments);
 int pluginCheckCommand(const Arguments& arguments);
 int pluginWhyCommand(const Arguments& arguments);
+int pluginDescribeCommand(const Arguments& arguments);
 int pluginInstallCommand(const Arguments& arguments);
 
 // Settings and data of -c, or the defaults without it; warnings are logged.

@@ -24,6 +24,7 @@ int dispatch(const Arguments& arguments) {
         case Verb::PluginList: return pluginListCommand(arguments);
         case Verb::PluginCheck: return pluginCheckCommand(arguments);
         case Verb::PluginWhy: return pluginWhyCommand(arguments);
+        case Verb::PluginDescribe: return pluginDescribeCommand(arguments);
         case Verb::PluginInstall: return pluginInstallCommand(arguments);
         case Verb::Version: return versionCommand();
         case Verb::None:

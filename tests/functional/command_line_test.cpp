@@ -46,7 +46,7 @@ bool namesPlace(const std::string& output, int line) {
 
 TEST_CASE("each verb explains itself with --help") {
     const std::vector<std::vector<std::string>> verbs = {
-        {}, {"run"}, {"check"}, {"plugin"}, {"plugin", "list"}, {"version"},
+        {}, {"run"}, {"check"}, {"plugin"}, {"plugin", "list"}, {"plugin", "describe"}, {"version"},
     };
     for (auto arguments : verbs) {
         arguments.push_back("--help");
@@ -63,6 +63,16 @@ TEST_CASE("an unknown verb or option is refused with a hint") {
         CHECK(finished.exitCode != 0);
         CHECK_THAT(finished.output, Catch::Contains(arguments.back()));
     }
+}
+
+TEST_CASE("plugin describe prints what a module's data may say") {
+    const auto rewrite = runToEnd(WEIR_BINARY, {"plugin", "describe", WEIR_TEST_PLUGINS "/rewrite.so"});
+    CHECK(rewrite.exitCode == 0);
+    CHECK_THAT(rewrite.output, Catch::StartsWith("Plugin `rewrite`, order 90, for all RPC types, with selectors and rules\n"));
+    CHECK_THAT(rewrite.output, Catch::Contains("| `percentage` | integer, 0 to 100 | `100` | "));
+    const auto none = runToEnd(WEIR_BINARY, {"plugin", "describe", WEIR_BINARY});
+    CHECK(none.exitCode == 65);
+    CHECK_THAT(none.output, Catch::Contains("manifest"));
 }
 
 TEST_CASE("version prints the version") {

@@ -23,8 +23,9 @@
 //     struct LimitHandle {
 //         int limit = 100;
 //         std::string key = "ip";
-//         static constexpr auto fields = weir::fields(weir::field("limit", &LimitHandle::limit).range(1, 1000000),
-//                                                     weir::field("key", &LimitHandle::key).oneOf("ip", "header"));
+//         static constexpr auto fields = weir::fields(
+//             weir::field("limit", &LimitHandle::limit).range(1, 1000000).about("requests a second"),
+//             weir::field("key", &LimitHandle::key).oneOf("ip", "header").about("who they are counted for"));
 //     };
 //
 // gives parsing from YAML or JSON, the defaults (the member initialisers), validation with a readable error, and the
@@ -48,6 +49,7 @@ struct Field {
     bool isRequired = false;
     std::string_view choices[8]{};
     std::size_t choiceCount = 0;
+    std::string_view meaning{};
 
     // Numbers (and durations, in milliseconds), both ends included.
     constexpr Field range(double from, double to) const {
@@ -59,6 +61,12 @@ struct Field {
     constexpr Field required() const {
         Field copy = *this;
         copy.isRequired = true;
+        return copy;
+    }
+    // What it is for, in a line: for the manifest and the documentation made from it.
+    constexpr Field about(std::string_view text) const {
+        Field copy = *this;
+        copy.meaning = text;
         return copy;
     }
     // Texts.
@@ -291,6 +299,7 @@ std::string describeField(const T& standard, const FieldType& field) {
     if (std::isfinite(field.min)) out += ",\"min\":" + numberText(field.min);
     if (std::isfinite(field.max)) out += ",\"max\":" + numberText(field.max);
     if (field.isRequired) out += ",\"required\":true";
+    if (!field.meaning.empty()) out += ",\"about\":" + quoteJson(field.meaning);
     if (field.choiceCount) {
         out += ",\"oneOf\":[";
         for (std::size_t i = 0; i < field.choiceCount; ++i) {

@@ -1,0 +1,65 @@
+// The examples of the modules' pages, as they are, do what the pages say.
+#include <fstream>
+#include <iterator>
+
+#include "support/catch.hpp"
+#include "support/gateway_process.hpp"
+#include "support/recording_upstream.hpp"
+
+using namespace weir::support;
+using Catch::Contains;
+
+namespace {
+
+// samples/modules/<name>.yaml, with another upstream than the order service.
+std::string sample(const std::string& name, const std::string& upstream) {
+    std::ifstream file(std::string(WEIR_SAMPLES) + "/modules/" + name + ".yaml");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string service = "127.0.0.1:8189";
+    for (std::size_t at = text.find(service); at != text.npos; at = text.find(service, at + upstream.size()))
+        text.replace(at, service.size(), upstream);
+    return text;
+}
+
+std::string get(const std::string& target) { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"; }
+
+}  // namespace
+
+TEST_CASE("each module's example does what its page says") {
+    struct Row {
+        const char* module;
+        std::string request;
+        int status;
+        const char* body;       // part of the answer's
+        const char* startLine;  // of what the upstream gets; "": nothing
+    };
+    const std::string json = R"({"id":7,"name":"n","internal":1})";
+    const std::string mapped = R"({"orderId":"7","debug":true})";
+    const Row rows[] = {
+        {"contextPath", get("/http/findById?id=7"), 200, "", "GET /order/findById?id=7 HTTP/1.1"},
+        {"rewrite", get("/http/orders/7"), 200, "", "GET /order/path/7 HTTP/1.1"},
+        {"rewrite", get("/http/order/x"), 200, "", "GET /order/x HTTP/1.1"},
+        {"cache", get("/http/order/a"), 200, "name", "GET /order/a HTTP/1.1"},
+        {"modifyResponse", get("/http/order/a"), 200, R"({"id":7,"source":"orders","title":"n"})",
+         "GET /order/a HTTP/1.1"},
+        {"paramMapping",
+         "POST /http/order/save HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: " +
+             std::to_string(mapped.size()) + "\r\n\r\n" + mapped,
+         200, "", "POST /order/save HTTP/1.1"},
+        {"global", get("/http/order/a"), 200, "", "GET /order/a HTTP/1.1"},
+        {"global", get("/http/grpc/find"), 502, "-103", ""},
+        {"response", get("/http/order/a"), 502, "-103", ""},
+    };
+    for (const Row& row : rows) {
+        INFO(row.module << ": " << row.request);
+        RecordingUpstream upstream([&](const HttpMessage&) { return RecordingUpstream::ok(json); });
+        const GatewayProcess gateway(sample(row.module, upstream.address()), {"--extPlugin.enabled=false"});
+        const HttpMessage answer = RawClient(gateway.port()).exchange(row.request);
+        CHECK(answer.status() == row.status);
+        CHECK_THAT(answer.body, Contains(row.body));
+        const auto seen = upstream.requests();
+        CHECK(seen.size() == (row.startLine[0] ? 1 : 0));
+        if (!seen.empty()) CHECK(seen[0].startLine == row.startLine);
+        if (std::string(row.module) == "paramMapping") CHECK(seen.at(0).body == R"({"source":"gateway","id":"7"})");
+    }
+}
