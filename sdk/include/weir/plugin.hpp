@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <string_view>
+
 #include "weir/exchange.hpp"
 #include "weir/fields.hpp"
 #include "weir/host.hpp"
@@ -64,6 +67,18 @@ public:
     virtual Answer onRequest(Exchange&, const RuleHandle&) { return Answer::Next; }
     virtual Task<> execute(Exchange&, Next, const RuleHandle&) { return Task<>({}); }
     virtual bool prepareRule(RuleHandle&, weir_error*) { return true; }
+};
+
+// When none of a rule plugin's selectors or rules match.
+enum class Unmatched {
+    Pass,   // go on with the next plugin
+    Error,  // answer -107 or -102, as ShenYu's proxy plugins do
+};
+
+struct PluginOptions {
+    int order = 0;                                    // place in the chain; PluginData.sort overrides it
+    std::array<std::string_view, 8> rpcTypes{};       // entered only for these; empty: for all
+    Unmatched unmatched = Unmatched::Pass;            // rule plugins
 };
 
 }  // namespace weir
