@@ -16,8 +16,9 @@ class Exchange;
 class BodyAwaiter;          // task.hpp
 class ResponseBodyAwaiter;  // task.hpp
 
-// What a plugin without a return part answers from onRequest().
+// What a plugin answers from onRequest().
 enum class Answer {
+    Execute = 0,           // never reaches the host: execute(), which the plugin overrides too, takes this request
     Next = WEIR_FORWARD,   // go on with the next plugin
     Reply = WEIR_REPLY,    // the response is set: the plugins that were entered see it on their way back
 };

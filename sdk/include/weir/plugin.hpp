@@ -34,40 +34,68 @@ protected:
 }  // namespace detail
 
 // A plugin that sees every request. One object serves all loops at once: members that change need their own
-// synchronisation. Override exactly one of onRequest (no return part, one indirect call) and execute (a coroutine).
+// synchronisation. Override onRequest (no return part, one indirect call), or execute (a coroutine), or both: then
+// execute runs for the requests for which onRequest answers Answer::Execute. This holds for all kinds of plugins.
 class Plugin : public detail::PluginBase {
 public:
+    using Config = NoHandle;
+
     virtual Answer onRequest(Exchange&) { return Answer::Next; }
     virtual Task<> execute(Exchange&, Next) { return Task<>({}); }
 };
 
-// A plugin that sees the requests which match one of its selectors and rules (ShenYu data under its key). The handles
-// are parsed once, when the data changes; the default of each is its default constructed value.
-template <class RuleHandle, class SelectorHandle = NoHandle>
-class RulePlugin : public detail::PluginBase {
+// A plugin that sees every request, with settings: the `config` of its data (PluginData under its key), parsed once,
+// when the data changes. Without data, or without config in it, they are a default constructed ConfigHandle.
+template <class ConfigHandle>
+class ConfiguredPlugin : public detail::PluginBase {
+public:
+    using Config = ConfigHandle;
+
+    virtual Answer onRequest(Exchange&, const ConfigHandle&) { return Answer::Next; }
+    virtual Task<> execute(Exchange&, Next, const ConfigHandle&) { return Task<>({}); }
+
+    // As RulePlugin's prepareRule, for the config.
+    virtual bool prepareConfig(ConfigHandle&, weir_error*) { return true; }
+};
+
+namespace detail {
+
+// What rule plugins have in common. `Handles`: what onRequest and execute get, for as long as the exchange lives.
+template <class RuleHandle, class SelectorHandle, class ConfigHandle, class... Handles>
+class MatchedPlugin : public PluginBase {
 public:
     using Rule = RuleHandle;
     using Selector = SelectorHandle;
+    using Config = ConfigHandle;
 
-    virtual Answer onRequest(Exchange&, const RuleHandle&, const SelectorHandle&) { return Answer::Next; }
-    virtual Task<> execute(Exchange&, Next, const RuleHandle&, const SelectorHandle&) { return Task<>({}); }
+    virtual Answer onRequest(Exchange&, const Handles&...) { return Answer::Next; }
+    virtual Task<> execute(Exchange&, Next, const Handles&...) { return Task<>({}); }
 
     // Finish a handle after its fields were read: resolve names, build what requests need. Control thread. false: the
     // data is refused, with error_set's text.
     virtual bool prepareRule(RuleHandle&, weir_error*) { return true; }
     virtual bool prepareSelector(SelectorHandle&, weir_error*) { return true; }
+    virtual bool prepareConfig(ConfigHandle&, weir_error*) { return true; }
 };
 
+}  // namespace detail
+
+// A plugin that sees the requests which match one of its selectors and rules (ShenYu data under its key). The handles
+// are parsed once, when the data changes; the default of each is its default constructed value. onRequest and execute
+// get those that it has: the rule's, the selector's, the plugin's config, in this order.
+template <class RuleHandle, class SelectorHandle = NoHandle, class ConfigHandle = NoHandle>
+class RulePlugin
+    : public detail::MatchedPlugin<RuleHandle, SelectorHandle, ConfigHandle, RuleHandle, SelectorHandle, ConfigHandle> {
+};
+template <class RuleHandle, class SelectorHandle>
+class RulePlugin<RuleHandle, SelectorHandle, NoHandle>
+    : public detail::MatchedPlugin<RuleHandle, SelectorHandle, NoHandle, RuleHandle, SelectorHandle> {};
+template <class RuleHandle, class ConfigHandle>
+class RulePlugin<RuleHandle, NoHandle, ConfigHandle>
+    : public detail::MatchedPlugin<RuleHandle, NoHandle, ConfigHandle, RuleHandle, ConfigHandle> {};
 template <class RuleHandle>
-class RulePlugin<RuleHandle, NoHandle> : public detail::PluginBase {
-public:
-    using Rule = RuleHandle;
-    using Selector = NoHandle;
-
-    virtual Answer onRequest(Exchange&, const RuleHandle&) { return Answer::Next; }
-    virtual Task<> execute(Exchange&, Next, const RuleHandle&) { return Task<>({}); }
-    virtual bool prepareRule(RuleHandle&, weir_error*) { return true; }
-};
+class RulePlugin<RuleHandle, NoHandle, NoHandle>
+    : public detail::MatchedPlugin<RuleHandle, NoHandle, NoHandle, RuleHandle> {};
 
 // When none of a rule plugin's selectors or rules match.
 enum class Unmatched {

@@ -17,8 +17,8 @@ namespace weir::detail {
 
 template <class T>
 struct RulePluginOf {
-    template <class Rule, class Selector>
-    static std::true_type test(const RulePlugin<Rule, Selector>*);
+    template <class Rule, class Selector, class Config>
+    static std::true_type test(const RulePlugin<Rule, Selector, Config>*);
     static std::false_type test(const void*);
     static constexpr bool value = decltype(test(static_cast<T*>(nullptr)))::value;
 };
@@ -46,8 +46,10 @@ constexpr bool overridesFinished() {
 
 template <class T>
 struct BaseOf {
-    template <class Rule, class Selector>
-    static RulePlugin<Rule, Selector> test(const RulePlugin<Rule, Selector>*);
+    template <class Rule, class Selector, class Config>
+    static RulePlugin<Rule, Selector, Config> test(const RulePlugin<Rule, Selector, Config>*);
+    template <class Config>
+    static ConfiguredPlugin<Config> test(const ConfiguredPlugin<Config>*);
     static Plugin test(const Plugin*);
     using type = decltype(test(static_cast<T*>(nullptr)));
 };
@@ -57,10 +59,12 @@ template <class T>
 class PluginTable {
     using Base = typename BaseOf<T>::type;
     static constexpr bool kRules = RulePluginOf<T>::value;
+    template <class Handle>
+    static constexpr bool kHas = !std::is_same_v<Handle, NoHandle>;
     static constexpr bool kOnRequest = overridesOnRequest<T, Base>();
     static constexpr bool kExecute = overridesExecute<T, Base>();
     static constexpr bool kFinished = overridesFinished<T>();
-    static_assert(kOnRequest != kExecute, "override exactly one of onRequest and execute");
+    static_assert(kOnRequest || kExecute, "override onRequest or execute");
 
     static Base& base(void* plugin) { return *static_cast<T*>(plugin); }
 
@@ -80,6 +84,8 @@ public:
         }
         out += "],\"matching\":\"" + std::string(kRules ? "rule" : "none") + "\",\"unmatched\":\"" +
                (options.unmatched == Unmatched::Error ? "error" : "pass") + "\",\"fields\":{";
+        if constexpr (kHas<typename Base::Config>)
+            out += "\"config\":" + describeFields<typename Base::Config>() + (kRules ? "," : "");
         if constexpr (kRules) {
             out += "\"selector\":" + describeFields<typename Base::Selector>() +
                    ",\"rule\":" + describeFields<typename Base::Rule>();
@@ -100,12 +106,18 @@ private:
     static weir_status prepare(void* plugin, weir_scope scope, const weir_value* value, void** handle,
                                weir_error* error) noexcept {
         *handle = nullptr;
+        if constexpr (kHas<typename Base::Config>) {
+            if (scope == WEIR_SCOPE_CONFIG) {
+                return read<typename Base::Config>(value, handle, error,
+                                                   [&](auto& made) { return base(plugin).prepareConfig(made, error); });
+            }
+        }
         if constexpr (kRules) {
             if (scope == WEIR_SCOPE_RULE) {
                 return read<typename Base::Rule>(value, handle, error,
                                                  [&](auto& made) { return base(plugin).prepareRule(made, error); });
             }
-            if constexpr (!std::is_same_v<typename Base::Selector, NoHandle>) {
+            if constexpr (kHas<typename Base::Selector>) {
                 if (scope == WEIR_SCOPE_SELECTOR) {
                     return read<typename Base::Selector>(
                         value, handle, error, [&](auto& made) { return base(plugin).prepareSelector(made, error); });
@@ -127,45 +139,62 @@ private:
     }
 
     static void release(void*, weir_scope scope, void* handle) noexcept {
+        if constexpr (kHas<typename Base::Config>) {
+            if (scope == WEIR_SCOPE_CONFIG) delete static_cast<typename Base::Config*>(handle);
+        }
         if constexpr (kRules) {
             if (scope == WEIR_SCOPE_RULE) delete static_cast<typename Base::Rule*>(handle);
-            if constexpr (!std::is_same_v<typename Base::Selector, NoHandle>) {
+            if constexpr (kHas<typename Base::Selector>) {
                 if (scope == WEIR_SCOPE_SELECTOR) delete static_cast<typename Base::Selector*>(handle);
             }
         }
     }
 
+    // One handle as an argument, or none where the plugin has none.
+    template <class Handle>
+    static auto argument(const void* handle) {
+        if constexpr (kHas<Handle>) return std::tuple<const Handle&>(*static_cast<const Handle*>(handle));
+        else return std::tuple<>();
+    }
     // Calls `function` with what the base's signature takes behind the exchange (and next).
     template <class Function>
     static auto withHandles(const weir_match* match, Function function) {
-        if constexpr (!kRules) {
-            return function();
-        } else if constexpr (std::is_same_v<typename Base::Selector, NoHandle>) {
-            return function(*static_cast<const typename Base::Rule*>(match->rule));
+        if constexpr (kRules) {
+            return std::apply(function, std::tuple_cat(std::tuple<const typename Base::Rule&>(
+                                                           *static_cast<const typename Base::Rule*>(match->rule)),
+                                                       argument<typename Base::Selector>(match->selector),
+                                                       argument<typename Base::Config>(match->config)));
+        } else if constexpr (kHas<typename Base::Config>) {
+            return function(*static_cast<const typename Base::Config*>(match->config));
         } else {
-            return function(*static_cast<const typename Base::Rule*>(match->rule),
-                            *static_cast<const typename Base::Selector*>(match->selector));
+            return function();
         }
     }
 
     static std::int32_t enter(void* plugin, weir_exchange* raw, const weir_match* match, weir_outcome* out) noexcept {
-        Exchange& exchange = Exchange::from(raw);
+        if constexpr (kOnRequest) {
+            const std::int32_t answer = request(plugin, raw, match, out);
+            if (!kExecute || answer != static_cast<std::int32_t>(Answer::Execute)) return answer;
+        }
         if constexpr (kExecute) {
             return startTask(raw, out, [&] {
                 return withHandles(match, [&](const auto&... handles) {
-                    return base(plugin).execute(exchange, Next(), handles...);
+                    return base(plugin).execute(Exchange::from(raw), Next(), handles...);
                 });
             });
-        } else {
-            out->frame = nullptr;
-            try {
-                return static_cast<std::int32_t>(withHandles(
-                    match, [&](const auto&... handles) { return base(plugin).onRequest(exchange, handles...); }));
-            } catch (...) {
-                const ErrorRecord* error = recordCurrentException(*raw);
-                hostTable->fail(raw, error->status, error->code, str(error->text));
-                return WEIR_FAILED;
-            }
+        }
+    }
+    static std::int32_t request(void* plugin, weir_exchange* raw, const weir_match* match,
+                                weir_outcome* out) noexcept {
+        out->frame = nullptr;
+        try {
+            return static_cast<std::int32_t>(withHandles(match, [&](const auto&... handles) {
+                return base(plugin).onRequest(Exchange::from(raw), handles...);
+            }));
+        } catch (...) {
+            const ErrorRecord* error = recordCurrentException(*raw);
+            hostTable->fail(raw, error->status, error->code, str(error->text));
+            return WEIR_FAILED;
         }
     }
 

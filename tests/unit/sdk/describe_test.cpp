@@ -33,8 +33,13 @@ struct Limit {
 struct Plain : weir::Plugin {
     weir::Answer onRequest(weir::Exchange&) override { return weir::Answer::Next; }
 };
-struct Proxy : weir::RulePlugin<Limit, Pool> {
-    weir::Answer onRequest(weir::Exchange&, const Limit&, const Pool&) override { return weir::Answer::Next; }
+struct Proxy : weir::RulePlugin<Limit, Pool, Server> {
+    weir::Answer onRequest(weir::Exchange&, const Limit&, const Pool&, const Server&) override {
+        return weir::Answer::Next;
+    }
+};
+struct Configured : weir::ConfiguredPlugin<Server> {
+    weir::Answer onRequest(weir::Exchange&, const Server&) override { return weir::Answer::Next; }
 };
 struct Balancer : weir::LoadBalancer {
     explicit Balancer(const std::vector<weir::Upstream>&) {}
@@ -62,7 +67,7 @@ WEIR_MODULE(weir::plugin<Plain>("plain", {.order = -1}),
             weir::loadBalancer<Balancer>("first", {.weighted = true}), weir::pluginDataHandler<Handler>("divide"),
             weir::matchStrategy<Strategy>("majority"), weir::pluginDataHandler<Handler>("proxy"),
             weir::predicateJudge<Judge>("ipRange", {.blanks = true}), weir::predicateJudge<Judge>("odd"),
-            weir::parameterData<Tenant>("tenant"))
+            weir::parameterData<Tenant>("tenant"), weir::plugin<Configured>("configured"))
 
 TEST_CASE("a module describes what it provides as JSON") {
     const auto* describe = static_cast<const weir_describe*>(weir_module_v1.find(WEIR_INTERFACE_DESCRIBE));
@@ -74,7 +79,7 @@ TEST_CASE("a module describes what it provides as JSON") {
     const auto parsed = weir::base::parseJson(text);
     REQUIRE(parsed.ok());
     const auto& all = parsed.value().items();
-    REQUIRE(all.size() == 9);
+    REQUIRE(all.size() == 10);
 
     CHECK(toJson(all[0]) == R"({"interface":"Plugin","key":"plain","order":-1,"rpcTypes":[],"matching":"none",)"
                             R"("unmatched":"pass","fields":{}})");
@@ -95,19 +100,23 @@ TEST_CASE("a module describes what it provides as JSON") {
           R"({"name":"weight","type":"integer","default":"50","min":0,"max":100}]},)"
           R"({"name":"labels","type":"map"},)"
           R"({"name":"share","type":"number","default":"0.25","min":0.125,"max":1}])");
-    CHECK(toJson(all[2]) == R"({"interface":"LoadBalancer","key":"first","weighted":true,"sticky":false})");
-    CHECK(toJson(all[3]) == R"({"interface":"PluginDataHandler","key":"divide"})");
-    CHECK(toJson(all[4]) == R"({"interface":"PluginDataHandler","key":"proxy"})");
-    CHECK(toJson(all[5]) == R"({"interface":"ParameterData","key":"tenant"})");
-    CHECK(toJson(all[6]) == R"({"interface":"PredicateJudge","key":"ipRange"})");
-    CHECK(toJson(all[7]) == R"({"interface":"PredicateJudge","key":"odd"})");
-    CHECK(toJson(all[8]) == R"({"interface":"MatchStrategy","key":"majority"})");
+    CHECK(toJson(*all[1].find("fields")->find("config")) == toJson(*all[1].find("fields")->find("selector")));
+    CHECK(toJson(*all[2].find("fields")) ==
+          R"({"config":[{"name":"url","type":"text","default":"","required":true},)"
+          R"({"name":"weight","type":"integer","default":"50","min":0,"max":100}]})");
+    CHECK(toJson(all[3]) == R"({"interface":"LoadBalancer","key":"first","weighted":true,"sticky":false})");
+    CHECK(toJson(all[4]) == R"({"interface":"PluginDataHandler","key":"divide"})");
+    CHECK(toJson(all[5]) == R"({"interface":"PluginDataHandler","key":"proxy"})");
+    CHECK(toJson(all[6]) == R"({"interface":"ParameterData","key":"tenant"})");
+    CHECK(toJson(all[7]) == R"({"interface":"PredicateJudge","key":"ipRange"})");
+    CHECK(toJson(all[8]) == R"({"interface":"PredicateJudge","key":"odd"})");
+    CHECK(toJson(all[9]) == R"({"interface":"MatchStrategy","key":"majority"})");
 }
 
 TEST_CASE("a module answers the interfaces it provides and null for every other") {
     const auto* plugins = static_cast<const weir_plugin_list*>(weir_module_v1.find(WEIR_INTERFACE_PLUGIN));
     REQUIRE(plugins);
-    CHECK(plugins->count == 2);
+    CHECK(plugins->count == 3);
     CHECK(weir::detail::view(plugins->items[1]->key) == "proxy");
     const auto* balancers =
         static_cast<const weir_load_balancer_list*>(weir_module_v1.find(WEIR_INTERFACE_LOAD_BALANCER));
