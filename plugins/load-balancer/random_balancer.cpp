@@ -1,39 +1,30 @@
 #include "random_balancer.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <random>
+
+#include "random_below.hpp"
 
 namespace weir::balance {
 
-namespace {
-
-std::uint64_t randomBelow(std::uint64_t bound) {
-    // One generator a thread needs no lock, and one without a destructor keeps the module unloadable.
-    thread_local std::minstd_rand generator(
-        static_cast<std::uint_fast32_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
-    return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(generator);
-}
-
-}  // namespace
-
-RandomBalancer::RandomBalancer(const std::vector<Upstream>& upstreams) {
+RandomBalancer::RandomBalancer(const std::vector<Upstream>& upstreams, const Clock& clock)
+    : weights_(upstreams, clock) {
     std::uint64_t total = 0;
     for (const Upstream& one : upstreams) upTo_.push_back(total += one.weight);
 }
 
 int RandomBalancer::pick(const PickRequest& request) noexcept {
-    if (!request.excluded) {
+    const std::int64_t now = weights_.now();
+    if (!request.excluded && now == Weights::kSettled) {
         const auto found = std::upper_bound(upTo_.begin(), upTo_.end(), randomBelow(upTo_.back()));
         return static_cast<int>(found - upTo_.begin());
     }
-    const auto weight = [this](std::size_t i) { return upTo_[i] - (i ? upTo_[i - 1] : 0); };
+    const auto weight = [&](std::size_t i) { return request.isExcluded(i) ? 0 : weights_.at(i, now); };
     std::uint64_t total = 0;
-    for (std::size_t i = 0; i < upTo_.size(); ++i) total += request.isExcluded(i) ? 0 : weight(i);
+    for (std::size_t i = 0; i < upTo_.size(); ++i) total += weight(i);
     if (total == 0) return -1;
     std::uint64_t left = randomBelow(total);
     std::size_t i = 0;
-    for (; request.isExcluded(i) || left >= weight(i); ++i) left -= request.isExcluded(i) ? 0 : weight(i);
+    for (std::uint64_t one = weight(0); left >= one; one = weight(++i)) left -= one;
     return static_cast<int>(i);
 }
 

@@ -3,18 +3,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "weir/load_balancer.hpp"
+#include "weights.hpp"
 
 namespace weir::balance {
 
 // Picks at random in proportion to weight.
 class RandomBalancer final : public LoadBalancer {
 public:
-    explicit RandomBalancer(const std::vector<Upstream>& upstreams);
+    explicit RandomBalancer(const std::vector<Upstream>& upstreams, const Clock& clock = kSystemClock);
     int pick(const PickRequest& request) noexcept override;
 
 private:
-    std::vector<std::uint64_t> upTo_;  // sum of the weights up to and with each upstream
+    Weights weights_;
+    std::vector<std::uint64_t> upTo_;  // sum of the full weights up to and with each upstream
 };
 
 }  // namespace weir::balance

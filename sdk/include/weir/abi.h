@@ -435,7 +435,9 @@ typedef struct weir_load_balancer {
     void (*destroy)(void* state);
     /* any loop, several at once; an index, or -1 when all are excluded */
     int32_t (*pick)(void* state, const weir_pick*);
-    /* after the response head or the failure; null: not wanted. failed: 1 when no response came. */
+    /* any loop, exactly once for each pick of an index: after the response head or the failure; null: not wanted.
+     * failed: 1 when the upstream sent no response. latency 0 and failed 0: nothing was learnt of the upstream, as the
+     * pick was not carried out or the client left first. */
     void (*done)(void* state, int32_t index, uint64_t latency_ns, int32_t failed);
 } weir_load_balancer;
 
