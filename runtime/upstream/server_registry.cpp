@@ -19,6 +19,7 @@ base::Result<std::shared_ptr<const Server>> ServerRegistry::get(const std::strin
     auto server = std::make_shared<Server>();
     server->id = static_cast<std::uint32_t>(servers_.size());
     server->url = url;
+    server->state.out = out_;
     auto addresses = net::resolve(url.substr(0, colon), static_cast<std::uint16_t>(port));
     if (addresses.ok()) {
         server->addresses = std::move(addresses).value();

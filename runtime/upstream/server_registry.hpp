@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@ public:
 
 private:
     std::map<std::string, std::shared_ptr<const Server>> servers_;
+    const std::shared_ptr<std::atomic<std::uint32_t>> out_ = std::make_shared<std::atomic<std::uint32_t>>(0);
 };
 
 }  // namespace weir::upstream

@@ -1,8 +1,35 @@
 #include "upstream/upstream_set.hpp"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+
 #include "upstream/control_error.hpp"
 
 namespace weir::upstream {
+
+namespace {
+
+// One bit per index, as weir_pick.excluded. Sets are small: few are on the heap.
+class IndexSet {
+public:
+    // Begins as a copy of `words`; null: empty.
+    IndexSet(std::size_t size, const std::uint64_t* words) {
+        const std::size_t count = (size + 63) / 64;
+        if (count > few_.size()) many_.resize(count);
+        if (words) std::copy_n(words, count, data());
+    }
+    void add(std::size_t index) { data()[index / 64] |= std::uint64_t{1} << (index % 64); }
+    const std::uint64_t* words() const { return many_.empty() ? few_.data() : many_.data(); }
+
+private:
+    std::uint64_t* data() { return many_.empty() ? few_.data() : many_.data(); }
+
+    std::array<std::uint64_t, 4> few_{};
+    std::vector<std::uint64_t> many_;
+};
+
+}  // namespace
 
 std::optional<std::uint32_t> BalancerRegistry::find(std::string_view key) const {
     for (std::size_t i = 0; i < balancers_.size(); ++i)
@@ -28,6 +55,7 @@ base::Result<std::unique_ptr<UpstreamSet>> UpstreamSet::make(std::span<const wei
         usable.push_back(one);
     }
     if (usable.empty()) return set;
+    set->out_ = set->servers_.front()->state.out;
     set->states_.reserve(balancers.all().size());  // a state that was made always finds its place
     for (const BalancerRegistry::Balancer& balancer : balancers.all()) {
         weir_error error;
@@ -47,8 +75,46 @@ UpstreamSet::~UpstreamSet() {
 
 int UpstreamSet::pick(std::uint32_t balancer, const weir_pick& request) const {
     if (balancer >= states_.size()) return -1;  // also when no upstream is usable
+    if (out_->load(std::memory_order_relaxed) == 0) return ask(balancer, request);
+    return pickAmongSound(balancer, request);
+}
+
+int UpstreamSet::ask(std::uint32_t balancer, const weir_pick& request) const {
     const int index = states_[balancer].balancer.table->pick(states_[balancer].state, &request);
     return index >= 0 && static_cast<std::size_t>(index) < servers_.size() ? index : -1;
+}
+
+// Somebody in the process is out, perhaps of these.
+int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request) const {
+    const auto nowNs = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    IndexSet unhealthy(servers_.size(), request.excluded);
+    for (std::size_t i = 0; i < servers_.size(); ++i)
+        if (servers_[i]->state.unhealthy.load(std::memory_order_relaxed)) unhealthy.add(i);
+    IndexSet out(unhealthy);
+    for (std::size_t i = 0; i < servers_.size(); ++i)
+        if (servers_[i]->state.resting(nowNs)) out.add(i);
+
+    weir_pick sound = request;
+    for (std::size_t tries = 0; tries < servers_.size(); ++tries) {
+        sound.excluded = out.words();
+        const int index = ask(balancer, sound);
+        if (index < 0) break;
+        ServerState& state = server(index)->state;
+        if (!state.ejected() || state.takeTrial(nowNs)) return index;
+        done(balancer, index, 0, true);  // another loop has it on trial
+        out.add(static_cast<std::size_t>(index));
+    }
+    sound.excluded = unhealthy.words();
+    return ask(balancer, sound);
+}
+
+bool UpstreamSet::takeRetry(const RetryBudget& budget) const {
+    std::uint64_t calls = 0;
+    for (const auto& server : servers_) calls += server->state.inFlight.load(std::memory_order_relaxed);
+    const std::uint64_t most = std::max<std::uint64_t>(budget.minConcurrent, calls * budget.percent / 100);
+    if (retries_.fetch_add(1, std::memory_order_relaxed) < most) return true;
+    giveRetry();
+    return false;
 }
 
 void UpstreamSet::done(std::uint32_t balancer, int index, std::uint64_t latencyNs, bool failed) const {

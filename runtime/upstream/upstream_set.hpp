@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,13 @@
 
 namespace weir::upstream {
 
+// How many requests are repeated at one time (Envoy's retry budget): a share of the calls in flight, but at least so
+// many.
+struct RetryBudget {
+    std::uint32_t percent = 20;
+    std::uint32_t minConcurrent = 3;
+};
+
 // The usable upstreams of a selector (status on, weight above 0) and the state of each balancer for them, one for the
 // whole process. Made and destroyed on the control thread; pick and done are called by all loops. A set that changes is
 // a new set.
@@ -24,13 +32,18 @@ public:
     UpstreamSet(const UpstreamSet&) = delete;
     UpstreamSet& operator=(const UpstreamSet&) = delete;
 
-    // An index; -1 when none is left. `balancer` is an id of the registry.
+    // An index; -1 when none is left. `balancer` is an id of the registry. Unhealthy upstreams are left out, and ejected
+    // ones too while another is left. Each index is to be followed by one done().
     int pick(std::uint32_t balancer, const weir_pick& request) const;
-    // done() does something for this balancer: time the call.
+    // done() does something for this balancer.
     bool wantsDone(std::uint32_t balancer) const {
         return balancer < states_.size() && states_[balancer].balancer.table->done;
     }
     void done(std::uint32_t balancer, int index, std::uint64_t latencyNs, bool failed) const;
+
+    // Whether one more call may be repeated to these upstreams; then giveRetry() is due when the repeated call has ended.
+    bool takeRetry(const RetryBudget& budget) const;
+    void giveRetry() const { retries_.fetch_sub(1, std::memory_order_relaxed); }
 
     std::size_t size() const { return servers_.size(); }
     const std::shared_ptr<const Server>& server(int index) const { return servers_[static_cast<std::size_t>(index)]; }
@@ -43,8 +56,13 @@ private:
 
     UpstreamSet() = default;
 
+    int ask(std::uint32_t balancer, const weir_pick& request) const;
+    int pickAmongSound(std::uint32_t balancer, const weir_pick& request) const;
+
     std::vector<std::shared_ptr<const Server>> servers_;
     std::vector<State> states_;
+    std::shared_ptr<const std::atomic<std::uint32_t>> out_;  // of the process; null in an empty set
+    mutable std::atomic<std::uint32_t> retries_{0};
 };
 
 }  // namespace weir::upstream
