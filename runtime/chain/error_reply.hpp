@@ -9,6 +9,7 @@ namespace weir::chain {
 inline constexpr int kInternalCode = -1;
 inline constexpr std::string_view kInternalMessage = "Internal exception in gateway. Please try again later!";
 inline constexpr int kRuleNotFoundCode = -102;
+inline constexpr int kTimeoutCode = -104;
 inline constexpr int kSelectorNotFoundCode = -107;
 
 // {"code":code,"message":"message"}

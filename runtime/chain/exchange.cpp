@@ -91,6 +91,7 @@ void Exchange::advance() {
         }
     }
     advancing_ = false;
+    use_.giveUp();
     phase_ = Phase::Committed;
     carrier_.commit(*this);  // may end the exchange
 }
@@ -320,6 +321,7 @@ weir_operation Exchange::startUpstreamCall() {
         dropAnswer();
         forgetAnswer();
     }
+    if (hasRoute_) use_.called(route_);
     carrier_.startCall(*this, id);
     return id;
 }
@@ -386,7 +388,13 @@ void Exchange::complete(weir_operation operation, std::int32_t status, std::stri
     if (operation == 0 || operation != operationId_) return;  // cancelled meanwhile
     if (operation_ == Operation::Call) {
         callResult = static_cast<weir_call>(status);
-        if (status == WEIR_CALL_OK) answer_ = operation;
+        use_.giveRetry();
+        if (status == WEIR_CALL_OK) {
+            answer_ = operation;
+            use_.answered(upstreamNs);
+        } else {
+            use_.failed(upstreamNs);
+        }
     }
     if (operation_ == Operation::Response && response.streams() && mayHaveBody()) {
         if (status == WEIR_OK) becomeWhole(data);
@@ -411,6 +419,7 @@ void Exchange::complete(weir_operation operation, std::int32_t status, std::stri
 }
 
 void Exchange::cancelOperation() {
+    use_.giveRetry();
     switch (operation_) {
         case Operation::Call: carrier_.cancelCall(*this); break;
         case Operation::Body: carrier_.cancelReadBody(*this); break;
@@ -468,6 +477,7 @@ void Exchange::Entered::onDeadline(void* self) {
 void Exchange::timeOut(Entered& entered) {
     timedOut_ = nullptr;
     cancelOperation();
+    use_.giveUp();
     while (top_ != &entered) dropTop();
     goBack(entered.mark);
     entered.restored = true;
@@ -543,6 +553,7 @@ void Exchange::finishCancel() {
     cancelOperation();
     while (top_) dropTop();
     if (phase_ != Phase::Idle) carrier_.cancelCall(*this);
+    use_.giveUp();
     over(WEIR_FINISH_ABORTED);
 }
 
@@ -575,7 +586,12 @@ void Exchange::reply(int status, std::string_view contentType, std::string_view 
 }
 
 void Exchange::replyError(int status, int code, std::string_view message) {
-    if (loop_.shenyuStatuses) status = shenyuStatus(status, code);
+    if (loop_.shenyuStatuses) {
+        status = shenyuStatus(status, code);
+        // Its client's own timeout, with the strategy that repeats it to the same target (fact sheet 4.3).
+        const bool timedOut = callResult == WEIR_CALL_TIMEOUT || callResult == WEIR_CALL_CONNECT_TIMEOUT;
+        if (code == kTimeoutCode && timedOut && hasRoute_ && route_.retry_strategy == WEIR_RETRY_CURRENT) status = 408;
+    }
     reply(status, "application/json", errorBody(code, message));
 }
 
@@ -636,10 +652,28 @@ bool Exchange::findMetadata(std::string_view path) {
 }
 
 void Exchange::setRoute(const weir_route& route) {
+    // Who changes a route without data of its own (httpClient, to another upstream) leaves what matched for it.
+    if (!hasRoute_ || enteredSelector_.data()) {
+        selectorId = enteredSelector_;
+        ruleId = enteredRule_;
+    }
     route_ = route;
     hasRoute_ = true;
-    selectorId = enteredSelector_;
-    ruleId = enteredRule_;
+}
+
+int Exchange::pickUpstream(const upstream::UpstreamSet& set, std::uint32_t balancer, const std::uint64_t* excluded) {
+    return use_.pick(set, balancer,
+                     {sizeof(weir_pick), 0, {clientAddress.data(), clientAddress.size()}, excluded});
+}
+
+weir_repeat Exchange::askRepeat(bool take) {
+    const auto* set = hasRoute_ ? reinterpret_cast<const upstream::UpstreamSet*>(route_.set) : nullptr;
+    const bool unsent = callResult == WEIR_CALL_REFUSED || callResult == WEIR_CALL_CONNECT_TIMEOUT ||
+                        callResult == WEIR_CALL_UNRESOLVED;
+    const bool failed = callResult != WEIR_CALL_OK && callResult != WEIR_CALL_NONE;
+    if (!set || !failed || bodyState == BodyState::Taken) return WEIR_REPEAT_NEVER;
+    if (!unsent && !http::isIdempotent(request.method)) return WEIR_REPEAT_NEVER;
+    return !take || use_.takeRetry(*set, loop_.retryBudget) ? WEIR_REPEAT_NOW : WEIR_REPEAT_LATER;
 }
 
 std::string_view Exchange::rewrittenPath() {

@@ -7,6 +7,7 @@
 #include "base/arena.hpp"
 #include "chain/loop_context.hpp"
 #include "chain/snapshot.hpp"
+#include "chain/upstream_use.hpp"
 #include "http/message_parser.hpp"
 #include "net/event_loop.hpp"
 #include "weir/abi.h"
@@ -146,6 +147,11 @@ public:
     void setAttribute(std::uint32_t id, std::string_view value);
     const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
     void setRoute(const weir_route& route);
+    // A balancer's choice for this request; -1: none is left. The balancer hears of it once more: of the head that came,
+    // or that nothing came of it.
+    int pickUpstream(const upstream::UpstreamSet& set, std::uint32_t balancer, const std::uint64_t* excluded);
+    // Whether the request may be sent again after its call has failed. take: to begin now, as the budget allows.
+    weir_repeat askRepeat(bool take);
     // Attaches the metadata of that path; false: there is none, and nothing changes.
     bool findMetadata(std::string_view path);
     std::string_view upstreamPath() const;  // what the upstream is asked for, without the query
@@ -267,6 +273,7 @@ private:
     std::string_view slots_[WEIR_SLOT_COUNT];
     struct Attribute* attributes_ = nullptr;
     weir_route route_{};
+    UpstreamUse use_;
     RpcMask rpc_;
     std::string_view enteredSelector_;  // what matched for the plugin entered last
     std::string_view enteredRule_;

@@ -190,9 +190,16 @@ std::int32_t routeGet(weir_exchange* raw, weir_route* out) {
 std::int32_t upstreamPick(weir_exchange* raw, weir_upstream_set* set, std::uint32_t balancer,
                           const std::uint64_t* excluded) {
     if (!set) return -1;
-    const weir_pick request{sizeof(weir_pick), 0, str(exchangeOf(raw).clientAddress), excluded};
-    return reinterpret_cast<const upstream::UpstreamSet*>(set)->pick(balancer, request);
+    try {
+        return exchangeOf(raw).pickUpstream(*reinterpret_cast<const upstream::UpstreamSet*>(set), balancer, excluded);
+    } catch (const std::exception&) {  // 0, which others answer then, is an upstream
+        return -1;
+    }
 }
+std::uint32_t upstreamCount(const weir_upstream_set* set) {
+    return set ? static_cast<std::uint32_t>(reinterpret_cast<const upstream::UpstreamSet*>(set)->size()) : 0;
+}
+std::int32_t upstreamRepeat(weir_exchange* raw, std::int32_t take) { return exchangeOf(raw).askRepeat(take != 0); }
 std::int32_t callResult(weir_exchange* raw) { return exchangeOf(raw).callResult; }
 
 weir_operation upstreamCall(weir_exchange* raw) { return exchangeOf(raw).startUpstreamCall(); }
@@ -357,6 +364,8 @@ HostTable::HostTable(ControlServices& services)
           .json_edits_compile = guarded<&HostJson::compile>,
           .json_edits_release = &HostJson::release,
           .json_edits_apply = guarded<&jsonEditsApply>,
+          .upstream_count = &upstreamCount,
+          .upstream_repeat = &upstreamRepeat,
       },
       control(services) {}
 

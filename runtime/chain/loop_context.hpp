@@ -9,6 +9,7 @@
 #include "chain/snapshot.hpp"
 #include "net/buffer_pool.hpp"
 #include "net/event_loop.hpp"
+#include "upstream/upstream_set.hpp"
 
 namespace weir::chain {
 
@@ -30,6 +31,7 @@ public:
     base::ChunkPool chunks;
     net::BufferPool buffers;
     bool shenyuStatuses = false;  // weir.compat.errorStatus: shenyu
+    upstream::RetryBudget retryBudget;
 
     // Requests that begin from now on see this snapshot.
     void switchTo(std::shared_ptr<const Snapshot> snapshot);

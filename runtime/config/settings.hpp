@@ -138,6 +138,16 @@ struct Settings {
         std::chrono::milliseconds keepAliveTimeout{60000};  // an idle connection is closed after this
         std::size_t maxIdle = 256;                          // idle connections each loop keeps
         std::chrono::milliseconds bodyTimeout{60000};       // without a byte of the response body
+        std::size_t replayBodyBytes = 65536;                // of a request that may be repeated, kept to send it again
+        struct Ejection {
+            std::size_t failures = 5;                // in a row, without a response head; 0: never
+            std::chrono::milliseconds base{10000};   // rest after the first ejection, the n-th time n times as long
+            std::chrono::milliseconds max{300000};   // no rest is longer
+        } ejection;
+        struct RetryBudget {
+            std::size_t percent = 20;       // of the calls in flight may be repeated ones
+            std::size_t minConcurrent = 3;  // but at least so many
+        } retryBudget;
     } upstream;
 
     struct Compat {

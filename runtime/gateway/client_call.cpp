@@ -1,6 +1,10 @@
+#include <chrono>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "gateway/client_connection.hpp"
 #include "upstream/upstream_set.hpp"
 
@@ -10,8 +14,14 @@ namespace {
 
 constexpr net::Milliseconds kContinueWait{1000};  // many upstreams do not answer an Expect at all
 
-bool isIdempotent(std::string_view method) {
-    return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "PUT" || method == "DELETE";
+std::string_view nameOf(weir_call why) {
+    switch (why) {
+        case WEIR_CALL_REFUSED: return "no connection";
+        case WEIR_CALL_CONNECT_TIMEOUT: return "no connection in time";
+        case WEIR_CALL_TIMEOUT: return "no response head in time";
+        case WEIR_CALL_BAD_REPLY: return "a reply that is not HTTP/1.1";
+        default: return "a connection that broke off";
+    }
 }
 
 const upstream::UpstreamSet& setOf(const weir_route& route) {
@@ -36,15 +46,14 @@ void ClientConnection::dial(bool fresh) {
     if (!route || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size())
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
     const std::shared_ptr<const upstream::Server>& server = setOf(*route).server(route->index);
-    const bool timed = setOf(*route).wantsDone(route->balancer);
-    callBeganNs_ = timed || loop_.accessLog ? loop_.events.nowNs() : 0;
     exchange_->upstream = server->url;
     call_ = loop_.upstreams.acquire(server, fresh);
-    if (!call_) {
+    if (!call_) {  // perhaps for want of a descriptor: that says nothing of the server
         operation_ = 0;
-        tellBalancer(true);
         return exchange_->complete(operation, server->addresses.empty() ? WEIR_CALL_UNRESOLVED : WEIR_CALL_REFUSED);
     }
+    server->state.callBegan();
+    callBeganNs_ = loop_.events.nowNs();
     const upstream::Connection::Timeouts timeouts{loop_.limits.connect, net::Milliseconds(route->timeout_ms),
                                                   loop_.limits.upstreamBody};
     const http::RequestHead& request = exchange_->request;
@@ -55,13 +64,27 @@ void ClientConnection::dial(bool fresh) {
     sendRequest();
 }
 
-// How the call went, for a balancer that wants to know and the access log. Once for each pick that was dialled.
-void ClientConnection::tellBalancer(bool failed) {
-    if (!callBeganNs_) return;
-    exchange_->upstreamNs = loop_.events.nowNs() - std::exchange(callBeganNs_, 0);
-    const weir_route& route = *exchange_->route();
-    const upstream::UpstreamSet& set = setOf(route);
-    if (set.wantsDone(route.balancer)) set.done(route.balancer, route.index, exchange_->upstreamNs, failed);
+// The connection is not this request's any more; what becomes of it is the caller's.
+upstream::Connection* ClientConnection::endCall() {
+    call_->server().state.callEnded();
+    return std::exchange(call_, nullptr);
+}
+
+// The call has come to its head, or will not: how long that took, for balancers and the access log.
+// Answers the time.
+std::uint64_t ClientConnection::noteTime() {
+    const std::uint64_t nowNs = loop_.events.nowNs();
+    exchange_->upstreamNs = nowNs - std::exchange(callBeganNs_, 0);
+    return nowNs;
+}
+
+void ClientConnection::noteFailure(const upstream::Server& server, weir_call why, std::uint64_t nowNs) {
+    const std::chrono::nanoseconds rest = server.state.callFailed(nowNs, loop_.limits.ejection);
+    if (rest == rest.zero()) return;
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(rest);
+    base::logWarning("upstream " + server.url + ": left out for " + std::to_string(ms.count()) + " ms, its last " +
+                     std::to_string(server.state.failuresInRow.load(std::memory_order_relaxed)) +
+                     " calls failed, the last one with " + std::string(nameOf(why)));
 }
 
 void ClientConnection::sendRequest() {
@@ -94,6 +117,7 @@ void ClientConnection::sendRequest() {
         return;
     }
     bodyForwarded_ = false;
+    replay_ = mayReplay() ? new (exchange.allocate(sizeof(Collected))) Collected : nullptr;
     firstPiece_ = std::exchange(piece_, {});
     if (!firstPiece_.empty()) queueBody(firstPiece_, bodyDone_);
     call_->send(bodyForwarded_);
@@ -103,11 +127,39 @@ void ClientConnection::sendRequest() {
     loop_.events.requeue(*this);  // a plugin may be on the stack: nothing that may end the exchange happens here
 }
 
+// Whether the call's body is copied on its way. One that is here in whole needs no copy, a method that can not be
+// repeated none that is of use.
+bool ClientConnection::mayReplay() const {
+    const http::RequestHead& request = exchange_->request;
+    return !bodyDone_ && exchange_->route()->retry > 0 && request.body == http::BodyKind::Length &&
+           request.contentLength <= loop_.limits.replayBody && http::isIdempotent(request.method);
+}
+
+void ClientConnection::keepForReplay(std::string_view piece) {
+    if (!replay_->data) replay_->data = static_cast<char*>(exchange_->large(exchange_->request.contentLength));
+    if (!piece.empty()) std::memcpy(replay_->data + replay_->size, piece.data(), piece.size());
+    replay_->size += piece.size();
+}
+
+// After a failure: the body as another call may send it.
+void ClientConnection::restoreBody(weir_call why) {
+    if (exchange_->bodyState != chain::BodyState::Taken) return;
+    if (why == WEIR_CALL_REFUSED || why == WEIR_CALL_CONNECT_TIMEOUT) {
+        // Nothing was sent, and nothing is read from the client while connecting: it is as it was.
+        piece_ = std::exchange(firstPiece_, {});
+        bodyForwarded_ = false;
+        exchange_->bodyState = chain::BodyState::Streaming;
+    } else if (bodyForwarded_ && (replay_ || firstPiece_.size() == bodyBytes_)) {
+        exchange_->bufferedBody = replay_ ? std::string_view(replay_->data, replay_->size) : firstPiece_;
+        exchange_->bodyState = chain::BodyState::Buffered;
+    }
+}
+
 void ClientConnection::cancelCall(chain::Exchange&) {
     response_ = nullptr;
     if (!call_) return;
-    std::exchange(call_, nullptr)->abandon();
-    tellBalancer(true);
+    if (callBeganNs_) call_->server().state.callDropped(noteTime());
+    endCall()->abandon();
     operation_ = 0;
     awaitContinue_ = false;
     if (sink_ == Sink::Call) stopReading();
@@ -117,31 +169,31 @@ void ClientConnection::onCallWritten() {
     if (sink_ == Sink::Call && !awaitContinue_) pumpToCall();
 }
 
-// An idle connection that the upstream closed just when we used it: nothing of the request was acted upon if it may be
-// repeated, so one fresh connection gets it.
+// An idle connection that the upstream closed just when we used it, which says nothing of how it is.
+bool ClientConnection::stale(weir_call why) const {
+    return why == WEIR_CALL_RESET && call_->reused() && !call_->anythingRead();
+}
+
+// Nothing of the request was acted upon if it may be repeated, so one fresh connection gets it.
 bool ClientConnection::mayRedial(weir_call why) const {
     const bool body = exchange_->bodyState == chain::BodyState::Taken ||  // some of it is gone
                       (exchange_->bodyState == chain::BodyState::Streaming && !awaitContinue_);
-    return why == WEIR_CALL_RESET && call_->reused() && !call_->anythingRead() && !redialled_ && !body &&
-           isIdempotent(exchange_->request.method);
+    return stale(why) && !redialled_ && !body && http::isIdempotent(exchange_->request.method);
 }
 
 void ClientConnection::onCallFailed(weir_call why) {
+    const std::uint64_t nowNs = noteTime();
+    restoreBody(why);
     const bool redial = mayRedial(why);
-    call_ = nullptr;
+    if (!stale(why)) noteFailure(call_->server(), why, nowNs);
+    else if (!redial) call_->server().state.callDropped(nowNs);
+    endCall();
     awaitContinue_ = false;
     stopReading();
-    if ((why == WEIR_CALL_REFUSED || why == WEIR_CALL_CONNECT_TIMEOUT) && !firstPiece_.empty()) {
-        // Nothing was sent, and nothing is read from the client while connecting: the body is as it was.
-        piece_ = std::exchange(firstPiece_, {});
-        bodyForwarded_ = false;
-        exchange_->bodyState = chain::BodyState::Streaming;
-    }
     if (redial) {
         redialled_ = true;
         return dial(true);
     }
-    tellBalancer(true);
     exchange_->complete(std::exchange(operation_, 0), why);
 }
 
@@ -159,7 +211,10 @@ void ClientConnection::onCallInterim() {
 }
 
 void ClientConnection::onCallHead() {
-    tellBalancer(false);
+    const std::uint64_t nowNs = noteTime();
+    const upstream::Server& server = call_->server();
+    if (server.state.callAnswered(exchange_->upstreamNs, nowNs))
+        base::logInfo("upstream " + server.url + ": answers again, back in use");
     if (awaitContinue_) {  // it answers without having seen the body, which is not sent then
         awaitContinue_ = false;
         stopReading();

@@ -198,7 +198,7 @@ void ClientConnection::released(chain::Exchange& exchange) {
     chain::Exchange::destroy(&exchange);
     exchange_ = nullptr;
     parser_ = nullptr;
-    collected_ = response_ = nullptr;
+    collected_ = replay_ = response_ = nullptr;
     pace_ = nullptr;
     chunkHeads_ = nullptr;
     piece_ = firstPiece_ = {};

@@ -107,8 +107,14 @@ private:
 
     // Calling and answering
     void dial(bool fresh);
-    void tellBalancer(bool failed);
+    upstream::Connection* endCall();
+    std::uint64_t noteTime();
+    void noteFailure(const upstream::Server& server, weir_call why, std::uint64_t nowNs);
     void sendRequest();
+    void keepForReplay(std::string_view piece);
+    void restoreBody(weir_call why);
+    bool mayReplay() const;
+    bool stale(weir_call why) const;
     bool mayRedial(weir_call why) const;
     void queueBody(std::string_view piece, bool last);
     http::ResponseFraming framing();
@@ -140,7 +146,7 @@ private:
     net::Buffer* heads_ = nullptr;       // response heads of the exchange's calls
     std::string_view piece_;             // request body bytes that nobody has taken yet
     std::string_view firstPiece_;        // those that the call took along with the request's head
-    std::uint64_t callBeganNs_ = 0;      // 0: the balancer does not want to know
+    std::uint64_t callBeganNs_ = 0;      // 0: no call waits for its head
     weir_operation operation_ = 0;       // the exchange's, of a call or a collection
     struct Collected {
         char* data = nullptr;
@@ -154,6 +160,7 @@ private:
     };
     Collected* collected_ = nullptr;     // in the exchange's arena, as is
     Collected* response_ = nullptr;      // likewise, of the response's body, as far as it was read before commit
+    Collected* replay_ = nullptr;        // what the call has got of a body that may be sent again; null: it is not kept
     Pace* pace_ = nullptr;               // likewise, made when the body is waited for first
     std::uint64_t taken_ = 0;            // of the response by the client, when that was asked last
     std::uint64_t bodyBytes_ = 0;        // of the request body, decoded, so far

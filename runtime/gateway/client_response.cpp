@@ -94,7 +94,7 @@ void ClientConnection::onCallBody() {
 }
 
 void ClientConnection::onCallBroken() {
-    call_ = nullptr;
+    endCall();
     if (!std::exchange(collecting_, false)) return abort();  // the client must see that it is cut: the head is out
     response_ = nullptr;
     exchange_->complete(std::exchange(operation_, 0), WEIR_IO);
@@ -122,7 +122,7 @@ void ClientConnection::written() {
 
 void ClientConnection::responseOver() {
     timer_.disarm();
-    if (call_) std::exchange(call_, nullptr)->end();
+    if (call_) endCall()->end();
     const http::RequestHead& request = exchange_->request;
     const bool shortBody = request.body == http::BodyKind::Length && request.contentLength <= kMaxDrained;
     if (!bodyDone_ && !shortBody) keepAlive_ = false;

@@ -93,7 +93,7 @@ void ClientConnection::collectResponse() {
     collecting_ = false;
     if (response_->size > response_->limit) return exchange_->complete(std::exchange(operation_, 0), WEIR_TOO_LARGE);
     if (sink_ == Sink::Call) stopReading();  // the upstream has answered without the rest of the request
-    std::exchange(call_, nullptr)->end();
+    endCall()->end();
     exchange_->complete(std::exchange(operation_, 0), WEIR_OK, std::exchange(response_, nullptr)->bytes());
 }
 

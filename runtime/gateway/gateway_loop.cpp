@@ -20,6 +20,9 @@ RequestLimits::RequestLimits(const config::Settings& settings, std::uint32_t loo
       tunnel(settings.server.tunnelTimeout),
       connect(settings.upstream.connectTimeout),
       upstreamBody(settings.upstream.bodyTimeout),
+      ejection{static_cast<std::uint32_t>(settings.upstream.ejection.failures), settings.upstream.ejection.base,
+               settings.upstream.ejection.max},
+      replayBody(settings.upstream.replayBodyBytes),
       maxConnections(static_cast<std::uint32_t>(settings.server.maxConnections)),
       maxRunning(static_cast<std::uint32_t>((settings.server.maxRequests + loops - 1) / loops)),
       maxBody(settings.server.maxRequestBodyBytes ? settings.server.maxRequestBodyBytes
@@ -61,6 +64,8 @@ GatewayLoop::GatewayLoop(std::uint32_t loops, const config::Settings& settings, 
       via_(settings.server.via.text),
       additions_{via_, settings.server.forwarded, {}} {
     context.shenyuStatuses = settings.compat.errorStatus == config::ErrorStatus::Shenyu;
+    context.retryBudget = {static_cast<std::uint32_t>(settings.upstream.retryBudget.percent),
+                           static_cast<std::uint32_t>(settings.upstream.retryBudget.minConcurrent)};
 }
 
 GatewayLoop::~GatewayLoop() { acceptor.close(); }

@@ -38,6 +38,8 @@ struct RequestLimits {
     net::Milliseconds tunnel;     // both sides silent after a 101
     net::Milliseconds connect;
     net::Milliseconds upstreamBody;
+    upstream::EjectionPolicy ejection;
+    std::uint64_t replayBody;      // bytes of a request's body that are kept for a repeat
     std::uint32_t maxConnections;  // of all loops together
     std::uint32_t maxRunning;      // requests of this loop; 0: no limit
     std::uint64_t maxBody;         // bytes of a request's body, decoded

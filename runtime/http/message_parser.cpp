@@ -373,4 +373,9 @@ Fed ResponseParser::finish() {
     return fed;
 }
 
+bool isIdempotent(std::string_view method) {
+    constexpr std::string_view kMethods[] = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"};
+    return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
 }  // namespace weir::http

@@ -27,6 +27,9 @@ struct ParseLimits {
 // The head is not complete, but the buffer it must fit into is full: 414 while the first line has no end, else 431.
 ParseError headTooLarge(std::string_view bufferedBytes);
 
+// Whether a request may be sent twice without the client's leave (RFC 9110 9.2.2).
+bool isIdempotent(std::string_view method);
+
 enum class BodyKind : std::uint8_t {
     None,        // no body follows the head
     Length,      // contentLength bytes

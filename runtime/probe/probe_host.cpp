@@ -80,6 +80,9 @@ weir_status upstreamSetCreate(const weir_host*, const weir_upstream* upstreams, 
     return WEIR_OK;
 }
 void upstreamSetRelease(weir_upstream_set* set) noexcept { delete reinterpret_cast<std::size_t*>(set); }
+std::uint32_t upstreamCount(const weir_upstream_set* set) noexcept {
+    return set ? static_cast<std::uint32_t>(*reinterpret_cast<const std::size_t*>(set)) : 0;
+}
 
 weir_status patternCompile(const weir_host* host, weir_str expression, weir_pattern** out,
                            weir_error* error) noexcept {
@@ -148,6 +151,7 @@ void setLoopFunctions(weir_host& host) {
     host.response_body_set = &refused<weir_str>;
     host.content_decode = &refused<weir_str, weir_str, std::size_t, weir_str*>;
     host.json_edits_apply = &jsonEditsApply;
+    host.upstream_repeat = &nothing<std::int32_t, std::int32_t>;
 }
 
 }  // namespace
@@ -181,6 +185,7 @@ ProbeHost::ProbeHost(std::vector<std::string> loadBalancers) : weir_host{}, bala
     pattern_find = &patternFind;
     json_edits_compile = &jsonEditsCompile;
     json_edits_release = &chain::HostJson::release;
+    upstream_count = &upstreamCount;
     setLoopFunctions(*this);
 }
 

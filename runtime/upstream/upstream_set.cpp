@@ -101,7 +101,7 @@ int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request
         if (index < 0) break;
         ServerState& state = server(index)->state;
         if (!state.ejected() || state.takeTrial(nowNs)) return index;
-        done(balancer, index, 0, true);  // another loop has it on trial
+        done(balancer, index, 0, false);  // another loop has it on trial
         out.add(static_cast<std::size_t>(index));
     }
     sound.excluded = unhealthy.words();

@@ -85,6 +85,8 @@ std::string structs() {
     STRUCT(weir_json_edit);
     MEMBER(weir_json_edit, size); MEMBER(weir_json_edit, change); MEMBER(weir_json_edit, where);
     MEMBER(weir_json_edit, path); MEMBER(weir_json_edit, key); MEMBER(weir_json_edit, value);
+    MEMBER(weir_host, pattern_find); MEMBER(weir_host, query_set); MEMBER(weir_host, upstream_count);
+    MEMBER(weir_host, upstream_repeat);
     STRUCT(weir_metadata);
     MEMBER(weir_metadata, size); MEMBER(weir_metadata, reserved); MEMBER(weir_metadata, id);
     MEMBER(weir_metadata, app_name); MEMBER(weir_metadata, context_path); MEMBER(weir_metadata, path);
@@ -172,6 +174,8 @@ std::string values() {
     out += "enum weir_call\n";
     VALUE(WEIR_CALL_NONE); VALUE(WEIR_CALL_OK); VALUE(WEIR_CALL_REFUSED); VALUE(WEIR_CALL_CONNECT_TIMEOUT);
     VALUE(WEIR_CALL_TIMEOUT); VALUE(WEIR_CALL_RESET); VALUE(WEIR_CALL_BAD_REPLY); VALUE(WEIR_CALL_UNRESOLVED);
+    out += "enum weir_repeat\n";
+    VALUE(WEIR_REPEAT_NEVER); VALUE(WEIR_REPEAT_NOW); VALUE(WEIR_REPEAT_LATER);
     out += "enum weir_event_kind\n";
     VALUE(WEIR_EVENT_RETURNED); VALUE(WEIR_EVENT_COMPLETED);
     out += "enum weir_next\n";

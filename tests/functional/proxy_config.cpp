@@ -29,6 +29,7 @@ plugins:
           - name: all
             conditions: [{paramType: uri, operator: pathPattern, paramValue: )" + rulePath + R"(}]
             handle: {loadBalance: )" + loadBalance + ", retry: " + std::to_string(retry) +
+           ", retryStrategy: " + retryStrategy +
            ", timeout: " + std::to_string(timeoutMs) + "}\n";
 }
 

@@ -15,6 +15,7 @@ struct ProxyConfig {
     std::vector<Upstream> upstreams;
     std::string loadBalance = "roundRobin";
     int retry = 3;
+    std::string retryStrategy = "current";
     int timeoutMs = 5000;
     std::string rulePath = "/http/**";  // of divide's only rule
 

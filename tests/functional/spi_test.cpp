@@ -108,10 +108,40 @@ TEST_CASE("a balancer is told how the calls to its picks went") {
     const RecordingUpstream upstream;
     GatewayProcess gateway(proxyTo(upstream.address()), {modules.argument()});
     CHECK(get(gateway.port(), "/http/a").status() == 200);
-    CHECK_NOTHROW(gateway.process().waitForLine("balancer: upstream 0 answered after a while"));
+    CHECK(gateway.process().waitForLine("balancer: upstream 0 answered after a while, open: ") == "0");
     GatewayProcess refused(proxyTo("127.0.0.1:" + std::to_string(unusedPort())), {modules.argument()});
     CHECK(get(refused.port(), "/http/a").status() == 502);
-    CHECK_NOTHROW(refused.process().waitForLine("balancer: upstream 0 failed after a while"));
+    CHECK(refused.process().waitForLine("balancer: upstream 0 failed after a while, open: ") == "0");  // once for all
+    CHECK_THAT(refused.process().output(), !Catch::Contains("open: -1"));
+}
+
+TEST_CASE("a balancer is told of a pick that came to nothing") {
+    const ModuleDirectory modules;
+    modules.replaceLine("roundRobin =", "roundRobin = last");
+    Gate gate;
+    const RecordingUpstream upstream([&gate](RecordingUpstream::Connection& connection) {
+        connection.next();
+        gate.wait();
+    });
+    GatewayProcess gateway(proxyTo(upstream.address()), {modules.argument()});
+    SECTION("the client went away while it was called") {
+        RawClient client(gateway.port());
+        client.send("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\n");
+        REQUIRE(upstream.waitForRequests(1));
+        client.resetOnClose();
+        client.close();
+        CHECK(gateway.process().waitForLine("balancer: upstream 0 failed after a while, open: ") == "0");
+    }
+    SECTION("it was for an explanation only") {
+        const std::string body = R"({"request":"GET /http/a"})";
+        const auto answer = RawClient(gateway.managementPort())
+                                .exchange("POST /explain HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+                                          std::to_string(body.size()) + "\r\n\r\n" + body);
+        CHECK(answer.status() == 200);
+        CHECK(gateway.process().waitForLine("balancer: upstream 0 failed at once, open: ") == "0");
+        CHECK(upstream.connections() == 0);
+    }
+    gate.open();
 }
 
 TEST_CASE("a line of the SPI index that no manifest backs ends the start with file and line") {

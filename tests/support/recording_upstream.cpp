@@ -25,6 +25,8 @@ RecordingUpstream::RecordingUpstream(Serve serve, int port) : serve_(std::move(s
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
+    const int reuse = 1;  // the port of one that was killed may have connections that are not quite over
+    setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
     if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 1024) != 0 ||
         getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
         throw std::system_error(errno, std::generic_category(), "cannot listen");

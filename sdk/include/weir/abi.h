@@ -145,6 +145,13 @@ typedef enum weir_call {
     WEIR_CALL_UNRESOLVED = 6        /* the name has no address */
 } weir_call;
 
+/* Whether a request can be sent again after an upstream call that failed. */
+typedef enum weir_repeat {
+    WEIR_REPEAT_NEVER = 0, /* it may have taken effect (RFC 9110 9.2.2), its body is gone, or no call has failed */
+    WEIR_REPEAT_NOW = 1,
+    WEIR_REPEAT_LATER = 2  /* it could, but as many are being repeated as the host allows at one time */
+} weir_repeat;
+
 /* ---- Asynchronous work. A start function answers the operation's id (never 0) or 0 with nothing started; the
  * completion arrives as resume(frame, event) on the same loop. Starting one is allowed only from enter or resume, and
  * then the call must answer WEIR_SUSPENDED; a frame waits for one thing at a time. ---- */
@@ -385,6 +392,11 @@ struct weir_host {
      * spelled as they were. Time linear in the text. WEIR_INVALID: it is not JSON (RFC 8259) or nested deeper than 64.
      * `out` is set with WEIR_OK only. */
     weir_status (*json_edits_apply)(const weir_json_edits*, weir_exchange*, weir_str json, weir_str* out);
+    uint32_t (*upstream_count)(const weir_upstream_set*);  /* any thread: of the usable ones; 0 for null */
+    /* loop, after an upstream call that failed: a weir_repeat. With `take` WEIR_REPEAT_NOW takes one of the places there
+     * are for repeated calls (weir.upstream.retryBudget), until the next call ends or this frame is gone or forwards;
+     * make the call then. Without, LATER is not answered: it only tells whether the request can be repeated at all. */
+    int32_t (*upstream_repeat)(weir_exchange*, int32_t take);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */
@@ -438,6 +450,9 @@ typedef struct weir_load_balancer {
     /* any loop, exactly once for each pick of an index: after the response head or the failure; null: not wanted.
      * failed: 1 when the upstream sent no response. latency 0 and failed 0: nothing was learnt of the upstream, as the
      * pick was not carried out or the client left first. */
+    /* Once for each index that pick answered, on any loop: after the response head, or when none comes any more; null:
+     * not wanted. failed: 1 when no response came; latency_ns is 0 then if no call was made. Calls that are repeated to
+     * the same upstream are one. */
     void (*done)(void* state, int32_t index, uint64_t latency_ns, int32_t failed);
 } weir_load_balancer;
 

@@ -107,6 +107,7 @@ public:
     std::string_view path() const { return part(WEIR_PART_PATH); }           // undecoded, up to '?'
     std::string_view query() const { return part(WEIR_PART_QUERY); }         // undecoded, behind '?'
     std::string_view clientAddress() const { return part(WEIR_PART_CLIENT_ADDRESS); }
+    std::string_view id() const { return part(WEIR_PART_REQUEST_ID); }
 
     // The query that later plugins and the upstream get, without '?'; data null: none. false when it has bytes that no
     // request target has.
@@ -231,6 +232,13 @@ public:
     int pickUpstream(weir_upstream_set* set, std::uint32_t balancer, const std::uint64_t* excluded = nullptr) {
         return detail::hostTable->upstream_pick(this, set, balancer, excluded);
     }
+    // How many indexes the set has.
+    static std::uint32_t upstreamCount(const weir_upstream_set* set) { return detail::hostTable->upstream_count(set); }
+    // After an upstream call that failed: whether the request can be sent again, because nothing of it was sent or its
+    // method is idempotent, and its body is still there.
+    bool mayRepeatCall() { return detail::hostTable->upstream_repeat(this, 0) != WEIR_REPEAT_NEVER; }
+    // Whether to make the next call now; false: too many are being repeated already, ask again later.
+    bool beginRepeat() { return detail::hostTable->upstream_repeat(this, 1) == WEIR_REPEAT_NOW; }
     // A GET that asks to switch protocols (WebSocket) is passed on as such; without this it goes as a plain request.
     // After the upstream's 101 the exchange is a byte tunnel that no plugin sees into; finished() tells its end.
     void allowUpgrade(bool on = true) { detail::hostTable->option_set(this, WEIR_OPTION_ALLOW_UPGRADE, on); }

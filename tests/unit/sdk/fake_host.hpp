@@ -68,6 +68,10 @@ struct FakeExchange : weir_exchange {
     int call = WEIR_CALL_NONE;
     int picks = 0;       // what upstream_pick answers
     int calls = 0;       // how often upstream_call was asked for
+    std::uint64_t excluded = 0;         // what the last upstream_pick was told, of the first 64
+    int repeat = WEIR_REPEAT_NOW;       // what upstream_repeat answers
+    int busy = 0;                       // how often it answers LATER before, when asked to take a place
+    std::vector<std::uint64_t> sleeps;  // ns
     std::string metadataPath;  // where metadata_find finds an entry, with this as its id; "": nowhere
     bool metadataFound = false;
     bool memory = true;  // for the arena
@@ -181,8 +185,21 @@ inline void setUpstreamServices(weir_host& host) {
     host.route_get = [](weir_exchange* e, weir_route* out) -> std::int32_t {
         return give(FakeExchange::of(e).route, out);
     };
-    host.upstream_pick = [](weir_exchange* e, weir_upstream_set*, std::uint32_t, const std::uint64_t*) {
+    host.upstream_pick = [](weir_exchange* e, weir_upstream_set*, std::uint32_t, const std::uint64_t* excluded) {
+        FakeExchange::of(e).excluded = excluded ? *excluded : 0;
         return static_cast<std::int32_t>(FakeExchange::of(e).picks);
+    };
+    host.upstream_count = [](const weir_upstream_set* set) {
+        return static_cast<std::uint32_t>(reinterpret_cast<const FakeSet*>(set)->upstreams.size());
+    };
+    host.upstream_repeat = [](weir_exchange* e, std::int32_t take) -> std::int32_t {
+        FakeExchange& exchange = FakeExchange::of(e);
+        if (take && exchange.busy > 0) return --exchange.busy, WEIR_REPEAT_LATER;
+        return exchange.repeat;
+    };
+    host.sleep = [](weir_exchange* e, std::uint64_t ns) -> weir_operation {
+        FakeExchange::of(e).sleeps.push_back(ns);
+        return 1;
     };
     host.call_result = [](weir_exchange* e) -> std::int32_t { return FakeExchange::of(e).call; };
     host.upstream_call = [](weir_exchange* e) -> weir_operation {

@@ -1,0 +1,50 @@
+#include "chain/upstream_use.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace weir::chain {
+
+int UpstreamUse::pick(const upstream::UpstreamSet& set, std::uint32_t balancer, const weir_pick& request) {
+    giveUp();
+    const int index = set.pick(balancer, request);
+    if (index < 0) return index;
+    picked_ = &set;
+    balancer_ = balancer;
+    index_ = index;
+    latencyNs_ = 0;
+    called_ = failed_ = false;
+    return index;
+}
+
+void UpstreamUse::called(const weir_route& route) {
+    called_ = picked_ && reinterpret_cast<const upstream::UpstreamSet*>(route.set) == picked_ && route.index == index_;
+}
+
+void UpstreamUse::answered(std::uint64_t latencyNs) {
+    if (called_) close(latencyNs, false);
+}
+
+void UpstreamUse::close(std::uint64_t latencyNs, bool failed) {
+    const upstream::UpstreamSet* set = std::exchange(picked_, nullptr);
+    if (!set) return;
+    set->done(balancer_, index_, latencyNs, failed);
+    if (called_) return;
+    // Should it have been the trial of one that is ejected, the next pick may be.
+    upstream::ServerState& state = set->server(index_)->state;
+    if (state.ejected())
+        state.callDropped(static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+}
+
+bool UpstreamUse::takeRetry(const upstream::UpstreamSet& set, const upstream::RetryBudget& budget) {
+    if (retrying_) return true;
+    if (!set.takeRetry(budget)) return false;
+    retrying_ = &set;
+    return true;
+}
+
+void UpstreamUse::giveRetry() {
+    if (const upstream::UpstreamSet* set = std::exchange(retrying_, nullptr)) set->giveRetry();
+}
+
+}  // namespace weir::chain
