@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "match/steps.hpp"
+
 namespace weir::match {
 
 // What an index finds a condition by: the condition can only hold for a request that yields `key`. Keys are hashes of
@@ -22,7 +24,10 @@ struct Anchor {
 struct Hash {
     std::uint64_t state = 0xcbf29ce484222325;
 
-    void add(char c) { state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3; }
+    void add(char c) {
+        countSteps(1);
+        state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    }
     void add(std::string_view text) {
         for (const char c : text) add(c);
     }

@@ -1,6 +1,9 @@
 #include "match/ant_pattern.hpp"
 
+#include <string>
 #include <utility>
+
+#include "match/steps.hpp"
 
 namespace weir::match {
 namespace {
@@ -15,6 +18,7 @@ public:
     bool empty() const { return rest_.empty(); }
     std::string_view takeFirst() {
         const std::string_view segment = rest_.substr(0, rest_.find('/'));
+        countSteps(segment.size() + 1);
         rest_.remove_prefix(segment.size());
         trim();
         return segment;
@@ -22,6 +26,7 @@ public:
     std::string_view takeLast() {
         const std::size_t slash = rest_.rfind('/');
         const std::string_view segment = rest_.substr(slash == npos ? 0 : slash + 1);
+        countSteps(segment.size() + 1);
         rest_.remove_suffix(segment.size());
         trim();
         return segment;
@@ -29,8 +34,10 @@ public:
 
 private:
     void trim() {
+        const std::size_t size = rest_.size();
         while (!rest_.empty() && rest_.front() == '/') rest_.remove_prefix(1);
         while (!rest_.empty() && rest_.back() == '/') rest_.remove_suffix(1);
+        countSteps(size - rest_.size());
     }
 
     std::string_view rest_;
@@ -57,6 +64,11 @@ base::Result<AntPattern> AntPattern::compile(std::string_view pattern) {
     for (std::size_t at = 0; at < pattern.size();) {
         const std::string_view segment = pattern.substr(at, pattern.find('/', at) - at);
         if (segment == "**") {
+            if (compiled.blocks_.size() > 1 && compiled.blocks_.back().size() > kMaxBetween) {
+                return base::Error{base::ErrorCode::InvalidConfig, "",
+                                   "position " + std::to_string(at + 1) + ": more than " + std::to_string(kMaxBetween) +
+                                       " segments between two '**'"};
+            }
             compiled.blocks_.emplace_back();
         } else if (!segment.empty()) {
             auto part = SegmentPattern::compile(segment, at + 1);

@@ -13,10 +13,14 @@ namespace weir::match {
 // SegmentPattern. Repeated slashes count as one, nothing is decoded, case matters, pattern and path both begin with '/'
 // or both do not. A segment with an encoded slash is not taken by a `{name}` (case B17). A trailing slash is
 // significant, except that `/a/*` takes `/a/` and that nothing compares it in a pattern with `**`. Immutable, any
-// thread; no allocation; time bounded by pattern segments times path segments.
+// thread; no allocation; time linear in pattern plus path: each segment of the path is compared with at most as many of
+// the pattern's as stand between two `**`, and kMaxBetween bounds those.
 class AntPattern {
 public:
-    // Fails only for a `{name:regex}` whose expression is refused; the message says the position.
+    static constexpr std::size_t kMaxBetween = 16;
+
+    // Fails only for a `{name:regex}` whose expression is refused and for more than kMaxBetween segments between two
+    // `**`; the message says the position.
     static base::Result<AntPattern> compile(std::string_view pattern);
 
     bool matches(std::string_view path) const noexcept;

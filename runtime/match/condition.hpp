@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "match/inline_text.hpp"
 #include "match/operators.hpp"
 #include "match/providers.hpp"
+#include "match/steps.hpp"
 #include "match/value_source.hpp"
 
 namespace weir::match {
@@ -28,6 +30,7 @@ public:
         DecodeBuffer buffer;
         const std::string_view value = source_.read(subject, buffer);
         if (isBlank(value) && !acceptsBlank_) return false;
+        countSteps(std::min(value.size(), expected_.view().size()));
         return shortcut_ == Shortcut::Equal   ? value == expected_.view()
                : shortcut_ == Shortcut::Below ? isBelow(value, expected_.view()) || test_->passes(value)
                                               : test_->passes(value);

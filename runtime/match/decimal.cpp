@@ -1,5 +1,6 @@
 #include "match/decimal.hpp"
 
+#include "match/steps.hpp"
 #include "match/value_source.hpp"
 
 namespace weir::match {
@@ -11,6 +12,7 @@ bool isDigits(std::string_view text) { return text.find_first_not_of("0123456789
 
 std::optional<Decimal> Decimal::parse(std::string_view text) {
     Decimal number;
+    countSteps(text.size());
     text = trim(text);
     if (text.starts_with('-') || text.starts_with('+')) {
         number.negative_ = text.front() == '-';

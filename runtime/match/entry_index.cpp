@@ -34,6 +34,7 @@ public:
     explicit Builder(EntryIndex& index) : index_(index) {}
 
     void build() {
+        spread();
         collect();
         if (several_) hang();
         fill();
@@ -52,6 +53,31 @@ private:
         Anchor::Kind kind;
     };
     static constexpr std::uint32_t kNoSlot = kNone;
+
+    // Makes of an `or` whose conditions all have anchors one entry for each, so that whoever is found by one is asked
+    // only that one. Their owner is the same, so it does not matter which of them holds.
+    void spread() {
+        auto& entries = index_.entries_;
+        const auto isOr = [](const Entry& entry) { return entry.mode == Conditions::Mode::Or; };
+        if (std::ranges::none_of(entries, isOr)) return;
+        std::vector<Entry> spread;
+        for (const Entry& entry : entries) {
+            if (!hasAnchors(entry)) {
+                spread.push_back(entry);
+                continue;
+            }
+            Entry part = entry;
+            part.mode = Conditions::Mode::And;
+            part.count = 1;
+            for (std::uint32_t i = 0; i < entry.count; ++i, ++part.first) spread.push_back(part);
+        }
+        entries = std::move(spread);
+    }
+
+    static bool hasAnchors(const Entry& entry) {
+        return entry.mode == Conditions::Mode::Or && std::all_of(entry.first, entry.first + entry.count, isAnchored);
+    }
+    static bool isAnchored(const Condition& condition) { return condition.anchor().kind != Anchor::Kind::None; }
 
     // Finds or makes a bucket for each anchor and counts who shares it.
     void collect() {
@@ -81,26 +107,23 @@ private:
 
     void addHooks(std::uint32_t entry) {
         const Entry& from = index_.entries_[entry];
-        if (from.mode == Conditions::Mode::Strategy) return;
-        const std::size_t before = hooks_.size();
+        if (from.mode != Conditions::Mode::And) return;
+        const auto& inlined = from.owner->anchors;
+        const auto before = static_cast<std::size_t>(from.first - from.owner->conditions.list().data());
         for (std::uint32_t i = 0; i < from.count; ++i) {
-            const auto& inlined = from.owner->anchors;
-            const Anchor& anchor = i < inlined.size() ? inlined[i] : from.first[i].anchor();
-            if (addHook(entry, anchor, from.first[i]) || from.mode == Conditions::Mode::And) continue;
-            hooks_.resize(before);  // any condition of an `or` may be the one that holds
-            return;
+            const bool isInlined = before + i < inlined.size();
+            addHook(entry, isInlined ? inlined[before + i] : from.first[i].anchor(), from.first[i]);
         }
     }
 
-    bool addHook(std::uint32_t entry, const Anchor& anchor, const Condition& condition) {
-        if (anchor.kind == Anchor::Kind::None) return false;
+    void addHook(std::uint32_t entry, const Anchor& anchor, const Condition& condition) {
+        if (anchor.kind == Anchor::Kind::None) return;
         std::uint32_t slot = kNoSlot;
         if (anchor.kind != Anchor::Kind::Path) {
             slot = slotOf(anchor.slot, condition);
-            if (!anchor.exact && !index_.slots_[slot].source->sameAs(condition.source())) return false;
+            if (!anchor.exact && !index_.slots_[slot].source->sameAs(condition.source())) return;
         }
         hooks_.push_back({anchor.key, entry, 0, slot, anchor.length, anchor.shape, anchor.kind});
-        return true;
     }
 
     std::uint32_t bucketOf(std::uint64_t key) {
@@ -120,7 +143,7 @@ private:
         return lastSlot_ = place->second;
     }
 
-    // Keeps of each entry's hooks those it is found by.
+    // Keeps of each entry's hooks the one it is found by.
     void hang() {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < hooks_.size();) {
@@ -131,8 +154,7 @@ private:
                 if (shared(hooks_[end]) < shared(hooks_[best])) best = end;
                 ++end;
             }
-            if (index_.entries_[hooks_[i].entry].mode == Conditions::Mode::And) hooks_[kept++] = hooks_[best];
-            else while (i < end) hooks_[kept++] = hooks_[i++];
+            hooks_[kept++] = hooks_[best];
             i = end;
         }
         hooks_.resize(kept);
@@ -234,6 +256,7 @@ const EntryIndex::Entry* EntryIndex::first(const Subject& subject, Work* work) c
 void EntryIndex::askPaths(Search& search) const noexcept {
     const auto askShapes = [&](const std::vector<std::uint16_t>& shapes, const PathHashes& hashes) {
         for (const std::uint16_t code : shapes) {
+            countSteps(1);
             const PathShape shape = PathShape::from(code);
             if (shape.size <= hashes.size) askKey(hashes.key(shape), search);
         }
@@ -263,9 +286,11 @@ void EntryIndex::askSlot(const Slot& slot, Search& search) const noexcept {
 }
 
 void EntryIndex::askKey(std::uint64_t key, Search& search) const noexcept {
+    countSteps(1);
     if (search.work) ++search.work->probes;
     const std::size_t mask = table_.size() - 1;
     for (std::size_t at = key & mask; table_[at].key != 0; at = (at + 1) & mask) {
+        countSteps(1);
         const Bucket& bucket = table_[at];
         if (bucket.key != key) continue;
         const std::uint32_t* positions = bucket.count == 1 ? &bucket.begin : positions_.data() + bucket.begin;
@@ -275,6 +300,7 @@ void EntryIndex::askKey(std::uint64_t key, Search& search) const noexcept {
 
 void EntryIndex::ask(std::span<const std::uint32_t> positions, Search& search) const noexcept {
     for (const std::uint32_t position : positions) {
+        countSteps(1);
         if (position >= search.best) return;
         const Entry& entry = entries_[position];
         prefetchBoth(entry.first);

@@ -11,9 +11,10 @@ namespace weir::match {
 class RuleSet;
 
 // Finds the first of many entries that holds without asking each. An entry hangs at the anchors of its conditions: an
-// `and` at the one it shares with the fewest others, an `or` at all; what has no anchor is always asked. A request
-// yields a few keys, and only entries that hang there are asked, from the best one on. Immutable, any thread; all data
-// is in a few flat blocks, so that making and freeing one is cheap.
+// `and` at the one it shares with the fewest others, an `or` once for each; what has no anchor is always asked. A
+// request yields a few keys, and only entries that hang there are asked, from the best one on: no condition is ever
+// asked twice, and so the time is linear in the request and in the entries. Immutable, any thread; all data is in a few
+// flat blocks, so that making and freeing one is cheap.
 class EntryIndex {
 public:
     // An entry as a search needs it, so that it goes straight to the conditions.

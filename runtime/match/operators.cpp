@@ -7,6 +7,7 @@
 #include "match/decimal.hpp"
 #include "match/local_time.hpp"
 #include "match/path_pattern.hpp"
+#include "match/text_search.hpp"
 
 namespace weir::match {
 namespace {
@@ -37,9 +38,15 @@ private:
     std::string expected_;
 };
 
-bool contains(std::string_view value, std::string_view expected) { return value.find(expected) != npos; }
-bool startsWith(std::string_view value, std::string_view expected) { return value.starts_with(expected); }
-bool endsWith(std::string_view value, std::string_view expected) { return value.ends_with(expected); }
+bool contains(std::string_view value, std::string_view expected) { return find(value, expected) != npos; }
+bool startsWith(std::string_view value, std::string_view expected) {
+    countSteps(expected.size());
+    return value.starts_with(expected);
+}
+bool endsWith(std::string_view value, std::string_view expected) {
+    countSteps(expected.size());
+    return value.ends_with(expected);
+}
 bool never(std::string_view, std::string_view) { return false; }
 
 template <Compare compare>

@@ -9,6 +9,7 @@ PathHashes PathHashes::ofRaw(std::string_view path) noexcept {
     Hash segment;
     bool empty = true;
     for (const char c : path) {
+        countSteps(1);
         if (c != '/') {
             segment.add(c);
             empty = false;
@@ -26,6 +27,7 @@ PathHashes PathHashes::ofRaw(std::string_view path) noexcept {
 PathHashes PathHashes::ofDecoded(std::string_view path) noexcept {
     PathHashes hashes;
     while (path.starts_with('/') && hashes.size < PathShape::kMaxSegments) {
+        countSteps(1);
         path.remove_prefix(1);
         const std::string_view segment = path.substr(0, path.find('/'));
         Hash hash;

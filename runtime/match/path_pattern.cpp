@@ -111,6 +111,7 @@ bool PathPattern::matches(std::string_view path) const noexcept {
         if (rest.empty()) return false;
         rest.remove_prefix(1);
         const std::string_view segment = rest.substr(0, rest.find('/'));
+        countSteps(segment.size() + 1);
         const bool last = &element == &elements_.back() && !openEnd_;
         if (!elementMatches(element, segment, last)) return false;
         rest.remove_prefix(segment.size());

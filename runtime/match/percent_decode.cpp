@@ -1,7 +1,9 @@
 #include "match/percent_decode.hpp"
 
 namespace weir::match {
+
 std::string_view DecodeBuffer::decode(std::string_view text, Plus plus) {
+    countSteps(text.size());
     // find() searches with memchr, find_first_of() character by character.
     if (text.find('%') == std::string_view::npos &&
         (plus == Plus::Literal || text.find('+') == std::string_view::npos)) {

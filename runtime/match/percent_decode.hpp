@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "match/steps.hpp"
+
 namespace weir::match {
 
 // The value of a hexadecimal digit, or -1.
@@ -18,6 +20,7 @@ constexpr int hexDigit(char c) {
 template <class Take>
 void decodeEach(std::string_view text, Take take) {
     for (std::size_t i = 0; i < text.size(); ++i) {
+        countSteps(1);
         const bool escape = text[i] == '%' && i + 2 < text.size() && hexDigit(text[i + 1]) >= 0 &&
                             hexDigit(text[i + 2]) >= 0;
         if (escape) {

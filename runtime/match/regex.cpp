@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "match/steps.hpp"
+
 namespace weir::match {
 namespace {
 
@@ -38,7 +40,7 @@ Regex::Regex(Regex&&) noexcept = default;
 Regex& Regex::operator=(Regex&&) noexcept = default;
 Regex::~Regex() = default;
 
-base::Result<Regex> Regex::compile(std::string_view expression, std::size_t position, bool ignoreCase) {
+base::Result<Regex> Regex::compile(std::string_view expression, std::size_t position, bool ignoreCase, Unit unit) {
     if (const auto at = javaClassOperator(expression); at != std::string_view::npos) {
         return refused(position + at, "'[' and '&&' inside a character class");
     }
@@ -46,6 +48,7 @@ base::Result<Regex> Regex::compile(std::string_view expression, std::size_t posi
     options.set_log_errors(false);
     options.set_dot_nl(true);
     options.set_case_sensitive(!ignoreCase);
+    if (unit == Unit::Byte) options.set_encoding(re2::RE2::Options::EncodingLatin1);
     auto compiled = std::make_unique<const re2::RE2>(re2::StringPiece(expression.data(), expression.size()), options);
     if (!compiled->ok()) {
         const auto at = expression.find(compiled->error_arg());
@@ -55,6 +58,7 @@ base::Result<Regex> Regex::compile(std::string_view expression, std::size_t posi
 }
 
 bool Regex::matches(std::string_view text) const noexcept {
+    countSteps(text.size());
     return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }
 

@@ -20,8 +20,11 @@ namespace weir::match {
 // may allocate in it, so conditions without an expression never come here.
 class Regex {
 public:
+    enum class Unit { Character /* of UTF-8; nothing else is matched */, Byte };
+
     // `position`: where `expression` begins in the operator's text, counted from 1, for the message.
-    static base::Result<Regex> compile(std::string_view expression, std::size_t position = 1, bool ignoreCase = false);
+    static base::Result<Regex> compile(std::string_view expression, std::size_t position = 1, bool ignoreCase = false,
+                                       Unit unit = Unit::Character);
     Regex(Regex&&) noexcept;
     Regex& operator=(Regex&&) noexcept;
     ~Regex();

@@ -11,7 +11,7 @@ namespace weir::match {
 
 // One segment of a path pattern, the part Ant and Spring's PathPattern share: literals mixed with `?` (one character),
 // `*` and `{name}` (any run of characters, also none) and `{name:regex}` (a run the expression matches in full). Braces
-// that are empty or do not close are literals. Immutable; matching takes time linear in pattern times segment.
+// that are empty or do not close are literals. Immutable; matching takes time linear in pattern plus segment.
 class SegmentPattern {
 public:
     // `position`: where `text` begins in the whole pattern, counted from 1, for messages.
@@ -36,7 +36,7 @@ private:
     std::string glob_;       // variables as '*'; the text itself when literal
     bool literal_ = true;
     bool variable_ = false;
-    std::optional<Regex> regex_;  // set when a variable has an expression; then it alone decides
+    std::optional<Regex> regex_;  // set when a variable has an expression or it is needed to be quick; it alone decides
 };
 
 }  // namespace weir::match

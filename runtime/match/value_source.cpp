@@ -57,6 +57,7 @@ base::Result<ContextField> contextField(const std::string& name) {
 // The part of `text` before `separator`, which is removed from `text` together with it.
 std::string_view takeUntil(std::string_view& text, char separator) {
     const std::string_view part = text.substr(0, text.find(separator));
+    countSteps(part.size() + 1);
     text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
     return part;
 }
@@ -88,8 +89,10 @@ std::string_view cookieValue(std::string_view field, std::string_view name) {
 }  // namespace
 
 std::string_view trim(std::string_view text) {
+    const std::size_t size = text.size();
     while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
     while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+    countSteps(size - text.size() + 1);
     return text;
 }
 

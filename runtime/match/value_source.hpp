@@ -8,12 +8,15 @@
 #include "base/result.hpp"
 #include "match/percent_decode.hpp"
 #include "match/providers.hpp"
+#include "match/steps.hpp"
 
 namespace weir::match {
 
 // Java's idea of white space, as far as it is ASCII.
 inline bool isBlank(std::string_view value) {
-    return value.find_first_not_of(" \t\n\v\f\r\x1c\x1d\x1e\x1f") == std::string_view::npos;
+    const std::size_t text = value.find_first_not_of(" \t\n\v\f\r\x1c\x1d\x1e\x1f");
+    countSteps(text == std::string_view::npos ? value.size() : text + 1);
+    return text == std::string_view::npos;
 }
 
 // Java's String.trim(): everything up to the blank goes.

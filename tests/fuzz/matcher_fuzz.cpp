@@ -2,24 +2,24 @@
 // what a plain reading of the rules chooses, and the explanation must say the same.
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "base/ascii.hpp"
+#include "fuzz/matcher_reference.hpp"
 #include "match/plugin_matcher.hpp"
-#include "match/regex.hpp"
-#include "match/segment_pattern.hpp"
 #include "unit/match/fake_subject.hpp"
 
 namespace {
 
 using namespace weir;
 using namespace weir::match;
-using Texts = std::vector<std::string>;
+using fuzz::referenceHolds;
 
 class Input {
 public:
@@ -52,134 +52,6 @@ const std::vector<const char*> kValueWords{"a",  "b",    "ab", "1",   "10", "-",
                                            "x=", "&x=",  ";",  "%61", "+",  "2020-01-01 00:00:00"};
 const std::vector<const char*> kTimes{"2020-01-01 00:00:00", "9999-12-31 23:59:59", "2020-01-01 00:00:01"};
 
-// The reference: the rules as they are written, as slow as it likes to be.
-
-Texts split(std::string_view text, char separator) {
-    Texts parts{""};
-    for (const char c : text) {
-        if (c == separator) parts.emplace_back();
-        else parts.back() += c;
-    }
-    return parts;
-}
-
-bool hasVariable(std::string_view segment) {
-    for (std::size_t i = 0; i < segment.size(); ++i) {
-        const std::size_t close = segment[i] == '{' ? SegmentPattern::closingBrace(segment, i) : segment.npos;
-        if (close != segment.npos && close > i + 1) return true;
-    }
-    return false;
-}
-
-bool segmentMatches(std::string_view pattern, std::string_view text) {
-    if (pattern.empty()) return text.empty();
-    std::size_t token = 1;
-    std::optional<Regex> constraint;
-    bool run = pattern[0] == '*';
-    if (const auto close = pattern[0] == '{' ? SegmentPattern::closingBrace(pattern, 0) : pattern.npos;
-        close != pattern.npos && close > 1) {
-        run = true;
-        token = close + 1;
-        const auto colon = pattern.substr(0, close).find(':');
-        if (colon != pattern.npos) constraint = Regex::compile(pattern.substr(colon + 1, close - colon - 1)).value();
-    }
-    const std::string_view rest = pattern.substr(token);
-    if (!run) {
-        return !text.empty() && (pattern[0] == '?' || pattern[0] == text[0]) && segmentMatches(rest, text.substr(1));
-    }
-    for (std::size_t n = 0; n <= text.size(); ++n) {
-        if (constraint && !constraint->matches(text.substr(0, n))) continue;
-        if (segmentMatches(rest, text.substr(n))) return true;
-    }
-    return false;
-}
-
-bool admits(std::string_view pattern, std::string_view raw) {
-    return !hasVariable(pattern) || base::toLower(raw).find("%2f") == std::string::npos;
-}
-
-bool antSegments(const Texts& pattern, std::size_t p, const Texts& path, std::size_t t) {
-    if (p == pattern.size()) return t == path.size();
-    if (pattern[p] == "**") {
-        return antSegments(pattern, p + 1, path, t) || (t < path.size() && antSegments(pattern, p, path, t + 1));
-    }
-    return t < path.size() && admits(pattern[p], path[t]) && segmentMatches(pattern[p], path[t]) &&
-           antSegments(pattern, p + 1, path, t + 1);
-}
-
-bool antMatches(std::string_view pattern, std::string_view path) {
-    if (pattern.starts_with('/') != path.starts_with('/')) return false;
-    Texts parts = split(pattern, '/');
-    Texts segments = split(path, '/');
-    std::erase(parts, "");
-    std::erase(segments, "");
-    const bool found = antSegments(parts, 0, segments, 0);
-    if (std::ranges::find(parts, "**") != parts.end()) return found;
-    if (found) return pattern.ends_with('/') == path.ends_with('/');
-    if (parts.empty() || parts.back() != "*" || !path.ends_with('/')) return false;
-    parts.pop_back();
-    return antSegments(parts, 0, segments, 0);
-}
-
-std::string decoded(std::string_view text) {
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto isHex = [&](std::size_t at) { return at < text.size() && std::isxdigit(text[at]); };
-        if (text[i] == '%' && isHex(i + 1) && isHex(i + 2)) {
-            result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-            i += 2;
-        } else {
-            result += text[i];
-        }
-    }
-    return result;
-}
-
-bool elementMatches(std::string_view pattern, std::string_view raw, bool last) {
-    if (pattern.empty()) return raw.empty();
-    if (raw.empty() && !last) return false;
-    const std::string_view encoded = raw.substr(0, raw.find(';'));
-    if (!admits(pattern, encoded)) return false;
-    const std::string text = decoded(encoded);
-    const bool wholeVariable = pattern[0] == '{' && SegmentPattern::closingBrace(pattern, 0) + 1 == pattern.size();
-    const bool needsText = wholeVariable || (last ? hasVariable(pattern) : pattern == "*");
-    return !(text.empty() && needsText) && segmentMatches(pattern, text);
-}
-
-bool pathPatternMatches(std::string_view pattern, std::string_view path) {
-    if (!path.starts_with('/')) return false;
-    Texts parts = split(pattern.substr(1), '/');
-    const bool open = parts.back() == "**" || parts.back().starts_with("{*");
-    if (open) parts.pop_back();
-    const Texts segments = split(path.substr(1), '/');
-    if (open ? segments.size() < parts.size() : segments.size() != parts.size()) return false;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (!elementMatches(parts[i], segments[i], !open && i + 1 == parts.size())) return false;
-    }
-    return true;
-}
-
-bool holds(const ConditionSpec& spec, std::string value, const Condition& condition, const Subject& subject) {
-    std::string expected(trim(spec.paramValue));
-    const std::string& op = spec.operatorName;
-    const bool uri = spec.paramType == "uri";
-    const bool time = op == "TimeBefore" || op == "TimeAfter";
-    if (time && spec.paramName.empty()) return (op == "TimeAfter") == (expected < "2026");
-    if (isBlank(value)) return op == "isBlank" || op == "exclude";
-    if (op == "isBlank") return false;
-    if (op == "regex" || op == ">" || op == "<" || time) return condition.holds(subject);
-    if (spec.paramType == "domain") expected = base::toLower(expected);
-    if (op == "=") return value == expected;
-    if (op == "startsWith") return value.compare(0, expected.size(), expected) == 0;
-    if (op == "endsWith") {
-        return value.size() >= expected.size() && value.substr(value.size() - expected.size()) == expected;
-    }
-    if (uri && op == "match") return antMatches(expected, value);
-    if (uri && op == "exclude") return !antMatches(expected, value);
-    if (uri && op == "pathPattern") return pathPatternMatches(expected, value);
-    return (value.find(expected) != value.npos) != (op == "exclude");
-}
-
 // An entry as it was written, beside what it was compiled to.
 template <class Spec, class Compiled>
 struct Pair {
@@ -194,7 +66,7 @@ struct SelectorPair : Pair<SelectorSpec, CompiledSelector> {
 bool conditionsHold(const auto& pair, const Subject& subject) {
     std::size_t holding = 0;
     for (const Condition& condition : pair.compiled->conditions.list()) {
-        holding += holds(condition.spec(), condition.valueOf(subject), condition, subject);
+        holding += referenceHolds(condition.spec(), condition.valueOf(subject), condition, subject);
     }
     const std::size_t count = pair.spec.conditions.size();
     if (pair.spec.matchMode == "and") return holding == count;
@@ -369,11 +241,55 @@ std::shared_ptr<const PluginMatcher> matcherOf(const std::vector<SelectorPair>& 
     return PluginMatcher::build(std::move(entries), order);
 }
 
-// What one choice may evaluate: each entry once, an `or` once for each of its conditions.
-std::uint64_t mostConditions(const auto& pairs) {
-    std::uint64_t most = 0;
-    for (const auto& pair : pairs) most += pair.spec.conditions.size() * pair.spec.conditions.size();
-    return most;
+// How often matching may look at a byte for one purpose. Purposes: to ask a condition once (one more for each segment
+// between two `**`), to read a value that many conditions are looked up by, to look up the path.
+constexpr std::uint64_t kLooks = 4;
+
+std::uint64_t bytesOf(const FakeSubject& subject) {
+    std::size_t bytes = subject.path.size() + subject.verb.size() + subject.query.size() + subject.host.size() +
+                        subject.client.size();
+    for (const auto& [name, value] : subject.headers) bytes += value.size();
+    for (const auto& [field, value] : subject.fields) bytes += value.size();
+    return bytes;
+}
+
+// What a choice goes by: the conditions of all selectors and of the rules of one.
+struct Table {
+    std::uint64_t conditions = 0;
+    std::uint64_t bytes = 0;  // of the conditions
+    std::uint64_t between = 0;
+    std::set<std::pair<std::string, std::string>> sources;
+
+    void add(const auto& pairs) {
+        for (const auto& pair : pairs) {
+            ++bytes;
+            for (const ConditionSpec& spec : pair.spec.conditions) {
+                ++conditions;
+                bytes += 1 + spec.paramName.size() + spec.paramValue.size();
+                between = std::max<std::uint64_t>(between, fuzz::mostBetween(spec));
+                sources.emplace(spec.paramType, spec.paramName);
+            }
+        }
+    }
+};
+
+std::uint64_t stepsOf(const auto& work) {
+    stepsCounted = 0;
+    work();
+    return stepsCounted;
+}
+
+// Each condition on its own takes time linear in the request and in the condition.
+void checkSteps(const auto& pairs, const FakeSubject& subject) {
+    for (const auto& pair : pairs) {
+        if (!pair.compiled->waiting.empty()) continue;
+        for (const Condition& condition : pair.compiled->conditions.list()) {
+            const ConditionSpec& spec = condition.spec();
+            const std::uint64_t bytes = 1 + spec.paramName.size() + spec.paramValue.size() +
+                                        (1 + fuzz::mostBetween(spec)) * (1 + bytesOf(subject));
+            WEIR_ASSERT(stepsOf([&] { condition.holds(subject); }) <= kLooks * bytes);
+        }
+    }
 }
 
 void checkVerdicts(const std::vector<Verdict>& verdicts, const auto& pairs, const std::string* chosen, bool tested,
@@ -388,23 +304,31 @@ void checkVerdicts(const std::vector<Verdict>& verdicts, const auto& pairs, cons
         WEIR_ASSERT(takes(*pair, subject) == (verdict.state == Verdict::State::Outranked));
         if (!verdict.failed) continue;
         const Condition& condition = pair->compiled->conditions.list()[verdict.failed->condition];
-        WEIR_ASSERT(!holds(condition.spec(), condition.valueOf(subject), condition, subject));
+        WEIR_ASSERT(!referenceHolds(condition.spec(), condition.valueOf(subject), condition, subject));
     }
 }
 
-void check(const PluginMatcher& matcher, const std::vector<SelectorPair>& selectors, const Subject& subject,
+void check(const PluginMatcher& matcher, const std::vector<SelectorPair>& selectors, const FakeSubject& subject,
            Order order) {
     const Expected expected = expectedOf(selectors, subject, order);
     Work work;
-    const Choice choice = matcher.choose(subject, &work);
+    Choice choice;
+    const std::uint64_t steps = stepsOf([&] { choice = matcher.choose(subject, &work); });
     WEIR_ASSERT(choice.outcome == expected.outcome);
     WEIR_ASSERT((choice.selector != nullptr) == (expected.selector != nullptr));
     WEIR_ASSERT((choice.rule != nullptr) == (expected.rule != nullptr));
     if (choice.selector) WEIR_ASSERT(choice.selector->id == expected.selector->spec.id);
     if (choice.rule) WEIR_ASSERT(choice.rule->id == expected.rule->spec.id);
-    std::uint64_t most = mostConditions(selectors);
-    if (expected.selector) most += mostConditions(expected.selector->rules);
-    WEIR_ASSERT(work.conditions <= most);
+    Table table;
+    table.add(selectors);
+    checkSteps(selectors, subject);
+    if (expected.selector) {
+        table.add(expected.selector->rules);
+        checkSteps(expected.selector->rules, subject);
+    }
+    WEIR_ASSERT(work.conditions <= table.conditions);  // each once
+    const std::uint64_t purposes = 2 + table.sources.size() + work.conditions * (1 + table.between);
+    WEIR_ASSERT(steps <= kLooks * (purposes * (1 + bytesOf(subject)) + table.bytes));
 
     const Explanation all = matcher.explain(subject, 1000);
     WEIR_ASSERT(all.choice.selector == choice.selector && all.choice.rule == choice.rule);

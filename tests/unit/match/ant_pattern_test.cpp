@@ -155,6 +155,25 @@ TEST_CASE("match agrees with the naive definition on long random patterns and pa
     CHECK(matched > 1000);  // the generator makes both outcomes
 }
 
+TEST_CASE("match takes a question mark between two stars for one character, of UTF-8 or not") {
+    struct Row {
+        const char* pattern;
+        const char* path;
+        bool matches;
+    };
+    const Row rows[] = {
+        {"/*a?b*", "/a-b", true},         {"/*a?b*", "/ab", false},          {"/*a?b*", "/xa.b.aab", true},
+        {"/*a?b*", "/a\xc3\xa4" "b", true}, {"/*a??b*", "/a\xc3\xa4" "b", false}, {"/*a?b*", "/a\xff" "b", true},
+        {"/*a?b*", "/\xff" "a-b\xff", true}, {"/*.?*", "/.", false},           {"/*?{x}", "/a", true},
+        {"/*a?b*c", "/a-bc", true},       {"/*a?b*c", "/a-b", false},        {"/?*a?*b", "/xaxb", true},
+        {"/*?", "/\xc3\xa4", true},       {"/*??", "/\xc3\xa4", false},      {"/?*", "/\xc3\xa4", true},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.pattern, row.path);
+        CHECK(matches(row.pattern, row.path) == row.matches);
+    }
+}
+
 TEST_CASE("match does not take exponential time on hostile paths") {
     std::string pattern;
     std::string path;
@@ -166,7 +185,7 @@ TEST_CASE("match does not take exponential time on hostile paths") {
     CHECK_FALSE(matches("/" + std::string(40, '*') + "a*a*a*a*b", "/" + std::string(4000, 'a')));
 }
 
-TEST_CASE("match refuses a bad expression in a variable with its position") {
+TEST_CASE("match refuses a bad expression in a variable, and what takes too long, with its position") {
     struct Row {
         const char* pattern;
         const char* message;
@@ -174,6 +193,7 @@ TEST_CASE("match refuses a bad expression in a variable with its position") {
     const Row rows[] = {
         {"/a/{x:(}", "position 7: not a regular expression"},
         {"/a/{x:a(?=b)}", "position 8: not a regular expression"},
+        {"/**/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/**", "position 39: more than 16 segments between two '**'"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.pattern);
