@@ -65,6 +65,9 @@ void Exchange::start() {
     WEIR_ASSERT(phase_ == Phase::Idle);
     pin_ = &loop_.pin();
     finished_ = allocateArray<const ChainEntry*>(pin_->snapshot->chain.size());
+    requestMark_ = request.fields.mark();
+    responseMark_ = response.head.fields.mark();
+    clientQuery_ = request.query;
     phase_ = Phase::Forward;
     advance();
 }
@@ -115,10 +118,11 @@ void Exchange::stepForward() {
     enteredRule_ = {match.rule_id.data, match.rule_id.size};
     weir_outcome outcome{};
     replied_ = false;
+    newTarget_ = {};
     inPlugin_ = true;
     const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
     inPlugin_ = false;
-    if (tracer) tracer->answered(entry, answer);
+    if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
     answered(entry, answer, outcome);
 }
 
@@ -202,6 +206,7 @@ void Exchange::resumeTop(const weir_event& event) {
     if (event.kind == WEIR_EVENT_RETURNED) top.deadline.disarm();
     weir_outcome outcome{};
     replied_ = false;
+    newTarget_ = {};
     inPlugin_ = true;
     const std::int32_t answer = top.entry->table->resume(top.entry->plugin, this, top.frame, &event, &outcome);
     inPlugin_ = false;
@@ -230,12 +235,40 @@ void Exchange::walkFrom(Entered& top, std::uint64_t deadlineNs) {
 // A plugin is through, its frame is gone.
 void Exchange::ended(const ChainEntry& entry, bool forwarded) {
     cancelOperation();
+    if (newTarget_.data()) return walkAnew(entry);
     phase_ = Phase::Return;
     if (replied_) {
         failed_ = false;
     } else if (!forwarded) {
         misbehaved(entry, "ended the chain without a reply");
     }
+}
+
+// A plugin has sent the request elsewhere in the gateway: as if it had come for that, but for the attributes.
+void Exchange::walkAnew(const ChainEntry& entry) {
+    if (tracer) tracer->dispatched(entry, newTarget_);
+    while (top_) dropTop();
+    if (response.source == ResponseSource::Upstream) dropAnswer();
+    response.head.fields.restore(responseMark_);
+    response.head.status = 0;
+    response.head.reason = {};
+    response.source = ResponseSource::None;
+    response.body = {};
+    request.fields.restore(requestMark_);
+    const std::size_t mark = newTarget_.find('?');
+    request.path = newTarget_.substr(0, mark);
+    request.query = mark == newTarget_.npos ? clientQuery_ : newTarget_.substr(mark + 1);
+    for (std::string_view& slot : slots_) slot = {};
+    rewritten_ = {};
+    newTarget_ = {};
+    rpc_ = rpcBit("http");
+    metadata = nullptr;
+    selectorId = ruleId = {};
+    callResult = WEIR_CALL_NONE;
+    upgradeAllowed = preserveHost = hasRoute_ = failed_ = false;
+    ++dispatches_;
+    position_ = 0;
+    phase_ = Phase::Forward;
 }
 
 void Exchange::failed(const ChainEntry& entry) {
@@ -583,6 +616,7 @@ void Exchange::reply(int status, std::string_view contentType, std::string_view 
     response.body = copy(body);
     if (contentType.data()) response.head.fields.set("Content-Type", contentType);
     replied_ = true;
+    newTarget_ = {};
 }
 
 void Exchange::replyError(int status, int code, std::string_view message) {
@@ -593,6 +627,14 @@ void Exchange::replyError(int status, int code, std::string_view message) {
         if (code == kTimeoutCode && timedOut && hasRoute_ && route_.retry_strategy == WEIR_RETRY_CURRENT) status = 408;
     }
     reply(status, "application/json", errorBody(code, message));
+}
+
+weir_status Exchange::redispatch(std::string_view target) {
+    if (dispatches_ == WEIR_DISPATCHES) return WEIR_TOO_LARGE;
+    if (bodyState == BodyState::Taken) return WEIR_IO;
+    newTarget_ = copy(target);
+    replied_ = true;
+    return WEIR_OK;
 }
 
 void Exchange::noteFailure(int status, int code, std::string_view text) {

@@ -50,6 +50,8 @@ public:
     // Its selectors and rules are about to be asked, if it has any, and it to be entered if they say so.
     virtual void considering(const ChainEntry& entry, Exchange& exchange) = 0;
     virtual void answered(const ChainEntry& entry, std::int32_t answer) = 0;  // weir_answer of enter()
+    // It has sent the request through the chain again: instead of answered(), or later, from its return part.
+    virtual void dispatched(const ChainEntry& entry, std::string_view target) = 0;
 
 protected:
     ~Tracer() = default;
@@ -164,6 +166,7 @@ public:
     weir_operation startReadResponse(std::size_t limit);
     weir_operation startSleep(std::uint64_t ns);
     weir_operation startOffload(void (*work)(void*), void* arg);
+    weir_status redispatch(std::string_view target);
     bool replied() const { return replied_; }
     void noteFailure(int status, int code, std::string_view text);
 
@@ -219,6 +222,7 @@ private:
     void wait(const ChainEntry& entry);
     void walkFrom(Entered& top, std::uint64_t deadlineNs);
     void ended(const ChainEntry& entry, bool forwarded);
+    void walkAnew(const ChainEntry& entry);
     void failed(const ChainEntry& entry);
     void misbehaved(const ChainEntry& entry, std::string_view what);
     void schedule(std::uint32_t kind, std::int32_t status, std::string_view data);
@@ -256,6 +260,7 @@ private:
     bool eventReady_ = false;     // `event_` is to be handed to the top frame
     bool hasRoute_ = false;
     bool hasFailure_ = false;
+    std::uint8_t dispatches_ = 0;  // walks from the start that followed the first
     std::uint32_t position_ = 0;  // next in the chain
     weir_operation operationId_ = 0;
     weir_operation answer_ = 0;  // the call whose response the carrier holds; 0: none
@@ -277,6 +282,11 @@ private:
     RpcMask rpc_;
     std::string_view enteredSelector_;  // what matched for the plugin entered last
     std::string_view enteredRule_;
+    // As the chain began, for a walk from the start.
+    http::FieldTable::Mark requestMark_ = 0;
+    http::FieldTable::Mark responseMark_ = 0;
+    std::string_view clientQuery_;
+    std::string_view newTarget_;  // where the plugin that runs sends the request; data() == nullptr: nowhere
     std::string_view rewritten_;  // cached; data() == nullptr: not built
     net::Timer sleepTimer_;
     struct Failure {

@@ -238,9 +238,13 @@ std::int32_t metadataGet(weir_exchange* raw, weir_metadata* out) {
     return 1;
 }
 
+// Of a request target (RFC 3986 3.3, 3.4), as far as its framing depends on it.
+bool isTargetText(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+}
+
 weir_status querySet(weir_exchange* raw, weir_str query) {
-    const bool sound = std::ranges::all_of(view(query), [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
-    if (!sound) return WEIR_INVALID;
+    if (!isTargetText(view(query))) return WEIR_INVALID;
     exchangeOf(raw).setQuery(view(query));
     return WEIR_OK;
 }
@@ -264,6 +268,10 @@ weir_status jsonEditsApply(const weir_json_edits* edits, weir_exchange* raw, wei
     if (!HostJson::apply(edits, json, changed)) return WEIR_INVALID;
     *out = str(exchangeOf(raw).copy(changed));
     return WEIR_OK;
+}
+weir_status redispatch(weir_exchange* raw, weir_str target) {
+    if (!view(target).starts_with('/') || !isTargetText(view(target))) return WEIR_INVALID;
+    return exchangeOf(raw).redispatch(view(target));
 }
 
 // ---- The border ----
@@ -366,6 +374,7 @@ HostTable::HostTable(ControlServices& services)
           .json_edits_apply = guarded<&jsonEditsApply>,
           .upstream_count = &upstreamCount,
           .upstream_repeat = &upstreamRepeat,
+          .redispatch = guarded<&chain::redispatch>,
       },
       control(services) {}
 

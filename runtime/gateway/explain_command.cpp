@@ -55,6 +55,7 @@ void printPlugin(const Value& plugin) {
     if (const Value* selector = plugin.find("selector")) line += ", selector " + quoted(*selector, "name");
     if (const Value* rule = plugin.find("rule")) line += ", rule " + quoted(*rule, "name");
     if (plugin.find("answer")) line += ", " + at(plugin, "answer");
+    if (plugin.find("target")) line += " as " + quoted(plugin, "target");
     std::printf("%s\n", line.c_str());
     if (plugin.find("uri")) std::printf("    uri is %s\n", quoted(plugin, "uri").c_str());
     printVerdicts(plugin, "selector", "selectors", "selectorsTotal");

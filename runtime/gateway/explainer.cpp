@@ -92,6 +92,7 @@ public:
             chain::Exchange::destroy(std::exchange(exchange_, nullptr));
             return std::move(read).error();
         }
+        describeRequest();
         exchange_->tracer = this;
         exchange_->clientAddress = asked_.client;
         exchange_->requestId = "explain";
@@ -155,6 +156,11 @@ private:
     void answered(const chain::ChainEntry&, std::int32_t answer) override {
         last_->set("answer", text(calls_ ? "calls the upstream" : nameOf(answer)));
     }
+    void dispatched(const chain::ChainEntry& entry, std::string_view target) override {
+        Value& plugin = next(entry);
+        plugin.set("outcome", text("sent through the chain again"));
+        plugin.set("target", text(target));
+    }
 
     // Through the parser and the path's policy, as a client's.
     base::Result<void> readRequest() {
@@ -185,7 +191,8 @@ private:
         return {};
     }
 
-    void describe() {
+    // As it came: plugins may send it elsewhere.
+    void describeRequest() {
         const http::RequestHead& head = exchange_->request;
         explained_ = Value::object();
         explained_.set("snapshot", number(version_));
@@ -195,6 +202,9 @@ private:
         if (head.query.data()) request.set("query", text(head.query));
         request.set("host", text(head.host));
         request.set("client", text(asked_.client));
+    }
+
+    void describe() {
         explained_.set("rpcType", text(exchange_->slot(WEIR_SLOT_RPC_TYPE)));
         explained_.set("metadata", metadata());
         explained_.set("plugins", std::move(plugins_));

@@ -16,7 +16,8 @@ namespace weir::gateway {
 // broken off: a balancer picks, a limiter counts. Nothing is sent anywhere.
 //
 //   {"snapshot":7,"request":{"method","path","query","host","client"},"rpcType":"http","metadata":{...}|null,
-//    "plugins":[{"plugin":"divide","outcome":"entered|passed over|no selector|no rule","answer":"goes on|waits|...",
+//    "plugins":[{"plugin":"divide","outcome":"entered|passed over|no selector|no rule|sent through the chain again",
+//                "target": for what it was sent there,"answer":"goes on|waits|...",
 //                "uri": what conditions on uri compare, "selector":{"id","name"},"rule":{"id","name"},
 //                "selectors":[{"id","name","state","reason","condition":{"number","paramType","operator","paramName",
 //                              "paramValue","value"}}],"selectorsTotal":2,"rules":[...],"rulesTotal":1}],

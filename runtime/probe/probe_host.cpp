@@ -152,6 +152,7 @@ void setLoopFunctions(weir_host& host) {
     host.content_decode = &refused<weir_str, weir_str, std::size_t, weir_str*>;
     host.json_edits_apply = &jsonEditsApply;
     host.upstream_repeat = &nothing<std::int32_t, std::int32_t>;
+    host.redispatch = &refused<weir_str>;
 }
 
 }  // namespace

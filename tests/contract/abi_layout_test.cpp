@@ -87,6 +87,7 @@ std::string structs() {
     MEMBER(weir_json_edit, path); MEMBER(weir_json_edit, key); MEMBER(weir_json_edit, value);
     MEMBER(weir_host, pattern_find); MEMBER(weir_host, query_set); MEMBER(weir_host, upstream_count);
     MEMBER(weir_host, upstream_repeat);
+    MEMBER(weir_host, redispatch);
     STRUCT(weir_metadata);
     MEMBER(weir_metadata, size); MEMBER(weir_metadata, reserved); MEMBER(weir_metadata, id);
     MEMBER(weir_metadata, app_name); MEMBER(weir_metadata, context_path); MEMBER(weir_metadata, path);
@@ -152,6 +153,7 @@ std::string values() {
     VALUE(WEIR_ARENA_ALIGN);
     VALUE(WEIR_ARENA_STEP);
     VALUE(WEIR_ARENA_CLASSES);
+    VALUE(WEIR_DISPATCHES);
     VALUE(WEIR_SLOT_COUNT);
     out += "enum weir_status\n";
     VALUE(WEIR_OK); VALUE(WEIR_INVALID); VALUE(WEIR_NOT_FOUND); VALUE(WEIR_TOO_LARGE); VALUE(WEIR_NO_MEMORY);

@@ -241,6 +241,8 @@ typedef enum weir_log_level {
     WEIR_LOG_DEBUG = 7
 } weir_log_level;
 
+#define WEIR_DISPATCHES 5u /* how often one request may go through the chain again */
+
 typedef struct weir_pattern weir_pattern;  /* a compiled regular expression */
 
 /* ---- Changes of JSON texts. ---- */
@@ -397,6 +399,14 @@ struct weir_host {
      * are for repeated calls (weir.upstream.retryBudget), until the next call ends or this frame is gone or forwards;
      * make the call then. Without, LATER is not answered: it only tells whether the request can be repeated at all. */
     int32_t (*upstream_repeat)(weir_exchange*, int32_t take);
+    /* loop; from enter or resume, then answer WEIR_REPLY (of this and reply, what was called last counts): the request
+     * goes through the chain again from its start, as one for `target`: a path with a query or, without one, with the
+     * client's. Outer frames are dropped first, innermost first: their return parts do not run. Response, request
+     * fields, slots, metadata, route and options are again what they were when the request came. Attributes stay:
+     * finished() finds them, once for each plugin entered, in whichever walk. WEIR_PART_TARGET stays what the client
+     * sent; WEIR_PART_PATH and WEIR_PART_QUERY are those of `target`. WEIR_INVALID: `target` is no path, or has bytes
+     * that no request target has; WEIR_TOO_LARGE: WEIR_DISPATCHES times already; WEIR_IO: the body is gone. */
+    weir_status (*redispatch)(weir_exchange*, weir_str target);
 };
 
 /* ---- Interface "weir.plugin/1" ---- */

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "weir/abi.h"
 #include "weir/arena.hpp"
+#include "weir/error.hpp"
 #include "weir/text.hpp"
 
 namespace weir {
@@ -218,6 +220,19 @@ public:
     Answer replyError(int status, int code, std::string_view message) {
         detail::hostTable->reply_error(this, status, code, detail::str(message));
         return Answer::Reply;
+    }
+
+    // The request goes through the chain again from its start, as one for `target`: a path, with a query or else with the
+    // client's. Used as reply() is. The plugins entered so far are dropped without their return parts, what they did to
+    // request and response is undone; attributes stay, and finished() runs once for each of them. Throws Error(500) for
+    // a target that is none, after WEIR_DISPATCHES times, and when the request's body is gone.
+    Answer redispatch(std::string_view target) {
+        switch (detail::hostTable->redispatch(this, detail::str(target))) {
+            case WEIR_OK: return Answer::Reply;
+            case WEIR_TOO_LARGE: throw Error(500, -1, "the request was dispatched anew too often already");
+            case WEIR_IO: throw Error(500, -1, "the request can not be dispatched anew, its body is gone");
+            default: throw Error(500, -1, "the request can not be dispatched to '" + std::string(target) + "'");
+        }
     }
 
     // Where the request goes: set by a proxy plugin, carried out by httpClient. An index of `set`'s usable upstreams.

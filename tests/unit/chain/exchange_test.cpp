@@ -717,3 +717,123 @@ TEST_CASE("a second next behind a call whose answer was replaced finds no respon
     CHECK(h.exchange->response.source == ResponseSource::Local);
     h.finish();
 }
+
+TEST_CASE("a request that is sent through the chain again begins anew, and the plugins entered before are dropped") {
+    Harness h;
+    h.coroutine("a", passing(h.trace, "a"));
+    h.coroutine("b", passing(h.trace, "b"));
+    h.plain("redirect", [](weir::Exchange& exchange) {
+        return exchange.request().path() == "/path" ? exchange.redispatch("/new?q=1") : Answer::Next;
+    });
+    h.plain("end", replyOk);
+    h.start();
+    CHECK(h.trace == Trace{"a in", "b in", "~b", "~a", "a in", "b in", "b out", "~b", "a out", "~a", "commit 200"});
+    CHECK(h.exchange->request.path == "/new");
+    CHECK(h.exchange->request.query == "q=1");
+    CHECK(h.exchange->request.target == "/path");
+    h.trace.clear();
+    h.finish();
+    CHECK(h.trace == Trace{"finished b ok", "finished a ok", "released"});
+}
+
+TEST_CASE("a second walk from the start sees the request as it came, but for the attributes") {
+    struct Row { const char* target; const char* query; };
+    const Row rows[] = {{"/new", nullptr}, {"/new?", ""}, {"/new?own=1", "own=1"}};
+    for (const Row& row : rows) {
+        INFO(row.target);
+        Harness h;
+        h.plain("before", [&h, &row](weir::Exchange& exchange) {
+            if (exchange.request().path() == "/path") {
+                exchange.request().setQuery("edited");
+                exchange.request().setHeader("x-request", "edited");
+                exchange.response().setHeader("x-response", "edited");
+                exchange.setSlot(weir::Slot::RealUrl, "/real");
+                exchange.setSlot(weir::Slot::RpcType, "dubbo");
+                exchange.setAttribute(7, "kept");
+                exchange.preserveHost();
+                exchange.allowUpgrade();
+                exchange.setRoute({});
+                exchange.reply(500, "of before");
+                return exchange.redispatch(row.target);
+            }
+            CHECK(exchange.request().query() == (row.query ? row.query : ""));
+            CHECK((exchange.request().query().data() != nullptr) == (row.query != nullptr));
+            CHECK_FALSE(exchange.request().header("x-request"));
+            CHECK_FALSE(exchange.response().header("x-response"));
+            CHECK_FALSE(exchange.response().header("Content-Type"));
+            CHECK(exchange.response().status() == 0);
+            CHECK_FALSE(exchange.slot(weir::Slot::RealUrl).data());
+            CHECK_FALSE(exchange.slot(weir::Slot::RpcType).data());
+            CHECK(exchange.attribute(7) == "kept");
+            CHECK_FALSE(exchange.route());
+            CHECK_FALSE(h.exchange->preserveHost);
+            CHECK_FALSE(h.exchange->upgradeAllowed);
+            h.trace.push_back("again");
+            return Answer::Next;
+        });
+        h.entry(0).rpcTypes = rpcBit("http") | rpcBit("dubbo");
+        h.plain("end", replyOk);
+        h.start();
+        CHECK(h.trace == Trace{"again", "commit 200"});
+        h.finish();
+    }
+}
+
+TEST_CASE("a request goes through the chain again five times and not more often") {
+    Harness h;
+    int entered = 0;
+    h.plain("redirect", [&entered](weir::Exchange& exchange) {
+        ++entered;
+        return exchange.redispatch("/loop");
+    });
+    h.start();
+    CHECK(entered == 6);
+    CHECK(h.trace == Trace{"commit 500"});
+    h.finish();
+}
+
+TEST_CASE("a return part that sends the request through the chain again drops the upstream's answer") {
+    Harness h;
+    h.coroutine("again", [](weir::Exchange& exchange, Next next) -> Task<> {
+        if (exchange.request().path() == "/new") co_return void(exchange.reply(200, "new"));
+        co_await next();
+        exchange.redispatch("/new");
+    });
+    h.coroutine("call", calling(h.trace));
+    h.start();
+    h.answerCall(503);
+    CHECK(h.trace == Trace{"call", "called 0", "cancel call", "commit 200"});
+    CHECK_FALSE(h.exchange->response.head.fields.get("x-upstream").data());
+    h.finish();
+}
+
+TEST_CASE("a request whose body is gone, or a target that is none, is not sent through the chain again") {
+    struct Row { BodyState body; const char* target; int status; };
+    const Row rows[] = {
+        {BodyState::Absent, "/new", 200},     {BodyState::Streaming, "/new", 200}, {BodyState::Buffered, "/new", 200},
+        {BodyState::Taken, "/new", 500},      {BodyState::Absent, "", 500},        {BodyState::Absent, "new", 500},
+        {BodyState::Absent, "/a b", 500},     {BodyState::Absent, "/a#b", 500},    {BodyState::Absent, "/\xc3\xa4", 500},
+    };
+    for (const Row& row : rows) {
+        INFO(row.target);
+        Harness h;
+        h.plain("redirect", [&row](weir::Exchange& exchange) {
+            return exchange.request().path() == "/path" ? exchange.redispatch(row.target) : Answer::Next;
+        });
+        h.plain("end", replyOk);
+        h.start(row.body);
+        CHECK(h.trace == Trace{"commit " + std::to_string(row.status)});
+        h.finish();
+    }
+}
+
+TEST_CASE("of a reply and a new target, the one that was set last counts") {
+    Harness h;
+    h.plain("redirect", [](weir::Exchange& exchange) {
+        exchange.redispatch("/new");
+        return exchange.replyError(403, 403, "no");
+    });
+    h.start();
+    CHECK(h.trace == Trace{"commit 403"});
+    h.finish();
+}

@@ -64,6 +64,7 @@ struct FakeExchange : weir_exchange {
     int errorCode = 0;
     std::string body;
     bool replied = false;
+    std::optional<std::string> target;  // redispatched to
     std::optional<weir_route> route;
     int call = WEIR_CALL_NONE;
     int picks = 0;       // what upstream_pick answers
@@ -283,6 +284,19 @@ inline void setMessageServices(weir_host& host) {
         exchange.errorCode = code;
         exchange.body = text(message);
         exchange.replied = true;
+        return WEIR_OK;
+    };
+    host.reply = [](weir_exchange* e, std::int32_t status, weir_str contentType, weir_str body) {
+        FakeExchange& exchange = FakeExchange::of(e);
+        if (contentType.data) exchange.fields[WEIR_RESPONSE].emplace_back("Content-Type", text(contentType));
+        exchange.status = status;
+        exchange.body = text(body);
+        exchange.replied = true;
+        return WEIR_OK;
+    };
+    host.redispatch = [](weir_exchange* e, weir_str target) {
+        FakeExchange::of(e).target = text(target);
+        FakeExchange::of(e).replied = true;
         return WEIR_OK;
     };
     host.replied = [](weir_exchange* e) -> std::int32_t { return FakeExchange::of(e).replied; };
