@@ -10,12 +10,16 @@ namespace weir::request {
 namespace {
 
 // Fields that the gateway writes anew for the upstream, or keeps back: an edit of them would go nowhere.
-bool isGatewayField(std::string name) {
-    std::ranges::replace(name, '_', '-');  // such twins stay behind as well
+bool isGatewayField(const std::string& name) {
     static constexpr std::string_view kOwn[] = {
         "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "X-Forwarded-Host", "X-Forwarded-Proto"};
-    return std::ranges::any_of(kOwn, [&](std::string_view own) { return equalsIgnoreCase(name, own); });
+    // Written with '_' for '-' these stay behind as well.
+    static constexpr std::string_view kTwinsOnly[] = {"Content-Type", "X-Forwarded-For"};
+    std::string dashed = name;
+    std::ranges::replace(dashed, '_', '-');
+    const auto isIt = [&](std::string_view own) { return equalsIgnoreCase(dashed, own); };
+    return std::ranges::any_of(kOwn, isIt) || (dashed != name && std::ranges::any_of(kTwinsOnly, isIt));
 }
 
 // A field that an upstream is to get.
@@ -50,7 +54,8 @@ bool checkNames(std::vector<std::string>& names, const std::string& path, weir_e
 
 bool checkParameters(const Texts& parameters, const std::string& path, weir_error* error) {
     for (const auto& [name, value] : parameters)
-        if (name.empty()) return refuse(error, path, "a parameter needs a name, found one without (value '" + value + "')");
+        if (name.empty())
+            return refuse(error, path, "a parameter needs a name, found one without (value '" + value + "')");
     return true;
 }
 

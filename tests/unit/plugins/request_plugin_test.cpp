@@ -19,6 +19,7 @@ TEST_CASE("request adds, sets, renames and removes headers, in this order") {
     const Row rows[] = {
         {R"({"addHeaders":{"X-A":"new"}})", "X-A: 1 | x-a: 2 | X-B: 3 | X-A: new"},
         {R"({"setHeaders":{"X-A":"new"}})", "X-B: 3 | X-A: new"},
+        {R"({"setHeaders":{"X-A":"","Content-Type":"a/b"}})", "X-B: 3 | X-A:  | Content-Type: a/b"},
         {R"({"replaceHeaderKeys":{"X-A":"X-C","X-D":"X-E"}})", "X-B: 3 | X-C: 1 | X-C: 2"},
         {R"({"replaceHeaderKeys":{"X-A":"X-B"}})", "X-B: 3 | X-B: 1 | X-B: 2"},
         {R"({"removeHeaderKeys":["X-A","","X-None"]})", "X-B: 3"},
@@ -148,7 +149,8 @@ TEST_CASE("request keeps the client's Host when it is told so") {
 TEST_CASE("request refuses what HTTP forbids and what the gateway writes itself, with its place") {
     struct Row { const char* handle; const char* message; };
     const Row rows[] = {
-        {R"({"header":{"addHeaders":{"X A":"1"}}})", "header.addHeaders.X A: expected the name of a header, found 'X A'"},
+        {R"({"header":{"addHeaders":{"X A":"1"}}})",
+         "header.addHeaders.X A: expected the name of a header, found 'X A'"},
         {R"({"header":{"addHeaders":{"":"1"}}})", "header.addHeaders.: expected the name of a header, found ''"},
         {R"({"header":{"setHeaders":{"X-A":"1\r\nX-B: 2"}}})",
          "header.setHeaders.X-A: has bytes that the value of a header can not have"},
@@ -165,11 +167,15 @@ TEST_CASE("request refuses what HTTP forbids and what the gateway writes itself,
         {R"({"header":{"addHeaders":{"X_Forwarded_Proto":"https"}}})",
          "header.addHeaders.X_Forwarded_Proto: the gateway decides itself whether the upstream gets X_Forwarded_Proto, "
          "and which"},
+        {R"({"header":{"setHeaders":{"Content_Type":"a/b"}}})",
+         "header.setHeaders.Content_Type: the gateway decides itself whether the upstream gets Content_Type, and "
+         "which"},
         {R"({"parameter":{"setParameters":{"":"1"}}})",
          "parameter.setParameters: a parameter needs a name, found one without (value '1')"},
         {R"({"cookie":{"addCookies":{"a":"1; b=2"}}})",
          "cookie.addCookies.a: has bytes that the value of a cookie can not have"},
-        {R"({"cookie":{"setCookies":{"a=b":"1"}}})", "cookie.setCookies.a=b: expected the name of a cookie, found 'a=b'"},
+        {R"({"cookie":{"setCookies":{"a=b":"1"}}})",
+         "cookie.setCookies.a=b: expected the name of a cookie, found 'a=b'"},
         {R"({"cookie":{"replaceCookieKeys":{"a":"b;c"}}})",
          "cookie.replaceCookieKeys.a: expected the name of a cookie, found 'b;c'"},
         {R"({"requestUniqueHeaders":"X-A;X B"})", "requestUniqueHeaders: expected the name of a header, found 'X B'"},
