@@ -65,7 +65,7 @@ constexpr Row kRows[] = {
     {"shenyu.matchCache", "", kNoMatchCache},
     {"shenyu.selectorMatchCache", "", kNoMatchCache},
     {"shenyu.ruleMatchCache", "", kNoMatchCache},
-    {"shenyu.cross", "", "Weir has no CORS yet"},
+    {"shenyu.cross", "", "its keys go into the config of plugin 'cross'"},
     {"shenyu.file", "", "Weir limits no uploads by themselves; weir.server.maxRequestBodyBytes limits every body"},
     {"shenyu.exclude", "", "Weir excludes no paths"},
     {"shenyu.fallback", "", "Weir has no fallback pages yet"},

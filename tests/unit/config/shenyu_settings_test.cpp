@@ -128,7 +128,7 @@ shenyu:
               "c/weir.yaml:4:3: shenyu.namespace: Weir has the default namespace only",
               "c/weir.yaml:5:10: shenyu.sync.websocket: Weir has no data sync yet",
               "c/weir.yaml:5:66: shenyu.sync.http: Weir has no data sync yet",
-              "c/weir.yaml:6:3: shenyu.cross: Weir has no CORS yet",
+              "c/weir.yaml:6:3: shenyu.cross: its keys go into the config of plugin 'cross'",
               "c/weir.yaml:7:16: shenyu.httpclient: only connectTimeout and pool.maxIdleTime are taken; weir.upstream "
               "has Weir's own, and a call's timeout stands in the handle of its rule",
               "c/weir.yaml:8:18: shenyu.netty: only http.httpDecoder.maxHeaderSize is taken; weir.server has Weir's own",
