@@ -35,7 +35,8 @@ bool prepareEntry(Entry& entry, const std::string& path, weir_error* error) {
         return true;
     }
     if (isBlank(entry.generalContextKey) || !isKey(entry.generalContextKey))
-        return weir::refuse(error, keyPath, "an attachment's key is not blank and has no '=' and no control characters");
+        return weir::refuse(error, keyPath,
+                            "an attachment's key is not blank and has no '=' and no control characters");
     return weir::isFieldValue(entry.generalContextValue) ||
            weir::refuse(error, valuePath, "an attachment's value has no control characters");
 }

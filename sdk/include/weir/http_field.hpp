@@ -46,7 +46,8 @@ inline bool isFramingField(std::string_view name) {
 // For prepare functions: whether a plugin may edit a field of that name. false: refused, with `path` (below the handle)
 // and the reason in `error`.
 inline bool checkFieldName(std::string_view name, const std::string& path, weir_error* error) {
-    if (!isFieldName(name)) return refuse(error, path, "expected the name of a header, found '" + std::string(name) + "'");
+    if (!isFieldName(name))
+        return refuse(error, path, "expected the name of a header, found '" + std::string(name) + "'");
     if (isFramingField(name)) return refuse(error, path, "the gateway writes " + std::string(name) + " itself");
     return true;
 }

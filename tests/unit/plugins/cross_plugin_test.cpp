@@ -157,7 +157,8 @@ TEST_CASE("Vary gets Origin once, and not beside *") {
     const LoadedHandle handle(plugin, WEIR_SCOPE_CONFIG, R"({"enabled":true})");
     for (const Row& row : rows) {
         EditExchange exchange("/", {{"Host", "b.com"}});
-        plugin.run(exchange, handle, [&](EditExchange& made) { made.fields[WEIR_RESPONSE] = {{"Vary", row.upstream}}; });
+        plugin.run(exchange, handle,
+                   [&](EditExchange& made) { made.fields[WEIR_RESPONSE] = {{"Vary", row.upstream}}; });
         CHECK(exchange.lines(WEIR_RESPONSE) == row.lines);
     }
 }
