@@ -147,6 +147,24 @@ TEST_CASE("a plugin's config changes with its data, and one that is refused chan
     CHECK(fromOrigin(gateway, "http://a.com").field(kOrigin) == std::nullopt);
 }
 
+TEST_CASE("a rule plugin gets a config that changes while its rules stay") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    folder.copy(std::filesystem::path(WEIR_TEST_FIXTURES) / "configured.so", "configured.so");
+    GatewayProcess gateway(withLocalKey(withRule(upstream.address(), "prefix", "{text: rule}")), folder.arguments());
+    const LocalCaller caller(gateway);
+    const auto told = [&] {
+        REQUIRE(get(gateway.port(), "/http/a").status() == 200);
+        return lastRequest(upstream).field("X-Prefixed");
+    };
+    CHECK(told() == "default-rule");
+    CHECK(caller.post(kPluginCall, R"({"id":"prefix","name":"prefix","enabled":true,"config":"{\"text\":\"new\"}"})")
+              .status() == 200);
+    CHECK(told() == "new-rule");
+    CHECK(caller.post(kPluginCall, R"({"id":"prefix","name":"prefix","enabled":true,"config":"[]"})").status() == 400);
+    CHECK(told() == "new-rule");
+}
+
 TEST_CASE("request edits what the upstream gets, and lines of the answer") {
     const RecordingUpstream upstream([](const HttpMessage&) {
         return RecordingUpstream::ok("ok", "X-Once: 1\r\nX-Twice: 1\r\nX-Once: 2\r\nX-Twice: 2\r\n");
@@ -181,7 +199,7 @@ TEST_CASE("request edits what the upstream gets, and lines of the answer") {
 TEST_CASE("generalContext leaves attachments for the plugin that makes the call") {
     const RecordingUpstream upstream;
     const ExtFolder folder;
-    folder.copy(std::filesystem::path(WEIR_TEST_FIXTURES) / "attribute.so", "attribute.so");
+    folder.copy(std::filesystem::path(WEIR_TEST_FIXTURES) / "configured.so", "configured.so");
     const std::string yaml = withRule(upstream.address(), "generalContext", R"j(
               dubbo: [{generalContextType: addGeneralContext, generalContextKey: zone, generalContextValue: north},
                       {generalContextType: transmitHeaderToGeneralContext, generalContextKey: X-User,
