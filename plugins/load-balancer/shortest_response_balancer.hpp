@@ -6,7 +6,7 @@
 namespace weir::balance {
 
 // Picks the upstream whose average response time multiplied by its requests in flight is least; of equals one at random
-// by weight. One that was not picked for kRestNs is picked; one that has not answered yet is taken for as quick as the
+// by weight. One that has rested for kRestNs is picked; one that has not answered yet is taken for as quick as the
 // quickest, so that a new one gets its share and not everything.
 class ShortestResponseBalancer final : public CountingBalancer {
 public:

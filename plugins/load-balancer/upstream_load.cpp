@@ -1,6 +1,5 @@
 #include "upstream_load.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>

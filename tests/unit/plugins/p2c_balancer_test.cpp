@@ -41,21 +41,30 @@ TEST_CASE("p2c takes the upstream whose load is less: the root of its time in ms
     }
 }
 
-TEST_CASE("p2c takes the loser when it was not picked for more than 3 s, once") {
+TEST_CASE("p2c takes the loser when it has rested for more than 3 s, once") {
     BalancerClock clock;
     P2cBalancer balancer(upstreamsOf({1, 1}), BalancerClock::kClock);
     serve(balancer, 2, 0, 1_ms);
     serve(balancer, 2, 1, 900_ms);
-    const auto next = [&] {
-        const int index = balancer.pick(kAnyone);
-        balancer.done(index, 0, false);
-        return index;
-    };
     clock.pass(3000);
-    CHECK(next() == 0);
+    CHECK(countPicks(balancer, 2, 20) == std::vector{20, 0});
     clock.pass(1);
-    CHECK(next() == 1);
-    for (int i = 0; i < 20; ++i) CHECK(next() == 0);
+    CHECK(countPicks(balancer, 2, 20) == std::vector{19, 1});
+}
+
+TEST_CASE("p2c takes a loser neither while it owes an answer nor just after one that was long in coming") {
+    BalancerClock clock;
+    P2cBalancer balancer(upstreamsOf({1, 1}), BalancerClock::kClock);
+    serve(balancer, 2, 0, 1_ms);
+    serve(balancer, 2, 1, 900_ms);
+    const std::uint64_t a = 0b01;
+    CHECK(balancer.pick({"", &a}) == 1);
+    clock.pass(5000);
+    CHECK(countPicks(balancer, 2, 20) == std::vector{20, 0});
+    balancer.done(1, 5000_ms, true);
+    CHECK(countPicks(balancer, 2, 20) == std::vector{20, 0});
+    clock.pass(3001);
+    CHECK(countPicks(balancer, 2, 20) == std::vector{19, 1});
 }
 
 TEST_CASE("p2c forgets an old time with the weight exp(-passed/600 ms)") {

@@ -60,7 +60,7 @@ TEST_CASE("shortestResponse decides between equals by weight, which may still gr
     }
 }
 
-TEST_CASE("shortestResponse tries one that was not picked for more than 3 s, once") {
+TEST_CASE("shortestResponse tries one that has rested for more than 3 s, once") {
     BalancerClock clock;
     Answered balancer({10_ms, 900_ms});
     clock.pass(1500);
