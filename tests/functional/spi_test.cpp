@@ -152,7 +152,7 @@ TEST_CASE("a line of the SPI index that no manifest backs ends the start with fi
     const Row rows[] = {
         {"roundRobin = nobody", "there is no module \"nobody\" to serve \"roundRobin\""},
         {"roundRobin = divide", "the module \"divide\""},
-        {"leastActive = last", "does not provide LoadBalancer \"leastActive\""},
+        {"anything = last", "does not provide LoadBalancer \"anything\""},
         {"roundRobin", "expected \"key = module\""},
     };
     const RecordingUpstream upstream;
