@@ -43,7 +43,7 @@ void ClientConnection::startCall(chain::Exchange& exchange, weir_operation opera
 void ClientConnection::dial(bool fresh) {
     const weir_route* route = exchange_->route();
     const weir_operation operation = operation_;
-    if (!route || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size())
+    if (!route || !route->set || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size())
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
     const std::shared_ptr<const upstream::Server>& server = setOf(*route).server(route->index);
     exchange_->upstream = server->url;
@@ -82,7 +82,7 @@ void ClientConnection::noteFailure(const upstream::Server& server, weir_call why
     const std::chrono::nanoseconds rest = server.state.callFailed(nowNs, loop_.limits.ejection);
     if (rest == rest.zero()) return;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(rest);
-    base::logWarning("upstream " + server.url + ": left out for " + std::to_string(ms.count()) + " ms, its last " +
+    base::logWarning("upstream " + server.url + ": left out for " + std::to_string(ms.count()) + " ms where there is another, its last " +
                      std::to_string(server.state.failuresInRow.load(std::memory_order_relaxed)) +
                      " calls failed, the last one with " + std::string(nameOf(why)));
 }

@@ -165,6 +165,21 @@ TEST_CASE("a PUT that was sent and failed is sent again when its body was kept")
     }
 }
 
+TEST_CASE("the access log names the upstream that answered after a failover, and the rule that led there") {
+    RecordingUpstream upstream;
+    GatewayProcess gateway(failoverTo({refusing(), upstream.address()}), {"--accessLog.format=json"});
+    CHECK(get(gateway.port(), "/http/a").status() == 200);
+    CHECK(get(gateway.port(), "/http/a").status() == 200);
+    const auto count = [&gateway](const std::string& text) {
+        const std::string output = gateway.process().output();
+        int found = 0;
+        for (std::size_t at = 0; (at = output.find(text, at)) != output.npos; ++at) ++found;
+        return found;
+    };
+    CHECK(eventually([&] { return count("\"upstream\":\"" + upstream.address() + "\"") == 2; }));
+    CHECK(count("\"rule\":\"divide/orders/all\"") == 2);
+}
+
 TEST_CASE("with the strategy failover and no upstream left the answer is 503 with ShenYu's code and a log line") {
     GatewayProcess gateway(failoverTo({refusing(), refusing()}));
     const auto got = get(gateway.port(), "/http/a");
@@ -200,6 +215,27 @@ TEST_CASE("more than the budget are not repeated at one time; what waits for a p
     // One repeat lasts as long as a call may, and none begins later than twice that after the first failed.
     CHECK(upstream.requests().size() >= 9);
     CHECK(upstream.requests().size() <= 11);
+}
+
+TEST_CASE("under load requests that can be repeated get past an upstream that does not answer") {
+    RecordingUpstream slow(keepSilent);
+    RecordingUpstream sound;
+    ProxyConfig config;
+    config.upstreams = {{slow.address()}, {sound.address()}};
+    config.retryStrategy = "failover";
+    config.timeoutMs = 200;
+    GatewayProcess gateway(config.yaml(), {"--upstream.ejection.base=60s"});
+    RequestLoad reads(gateway.port(), kGet, 4);
+    RequestLoad writes(gateway.port(), withBody("POST", "x"), 1);
+    REQUIRE(eventually([&] { return gateway.process().output().find("left out for 60000 ms") != std::string::npos; }));
+    REQUIRE(reads.waitForRound());
+    const std::size_t asked = slow.requests().size();
+    for (int round = 0; round < 10; ++round) REQUIRE(reads.waitForRound());
+    reads.stop();
+    writes.stop();
+    CHECK(slow.requests().size() == asked);
+    CHECK(reads.failures() == std::vector<std::string>{});
+    for (const std::string& failure : writes.failures()) CHECK_THAT(failure, Catch::StartsWith("HTTP/1.1 504"));
 }
 
 TEST_CASE("under load only requests that can not be repeated fail when an upstream is killed and comes back") {

@@ -142,6 +142,25 @@ TEST_CASE("a balancer hears once of each pick, whatever becomes of it") {
     CHECK(f.balancer.open() == 0);
 }
 
+TEST_CASE("the trial of an ejected upstream that was picked but not called goes to the next pick") {
+    Fixture f;
+    weir::upstream::ServerState& state = f.set->server(0)->state;
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    state.callFailed(static_cast<std::uint64_t>(now), {1, 1h, 1h});
+    REQUIRE(state.takeTrial(static_cast<std::uint64_t>(now + std::chrono::nanoseconds(1h).count())));
+    state.callDropped(static_cast<std::uint64_t>(now));  // its rest is over
+    int picked = -1;
+    f.h.plain("pick", [&](weir::Exchange& exchange) {
+        picked = exchange.pickUpstream(f.raw(), 0);
+        CHECK(exchange.pickUpstream(f.raw(), 0) == picked);
+        return exchange.reply(200, "");
+    });
+    f.h.start();
+    CHECK(picked == 0);
+    CHECK(f.balancer.open() == 0);
+    CHECK_FALSE(state.resting(static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())));
+}
+
 TEST_CASE("only what is safe to send twice may be repeated (RFC 9110 9.2.2)") {
     struct Row {
         const char* method;

@@ -62,6 +62,12 @@ TEST_CASE("without any source the settings are the documented defaults") {
     CHECK(settings.extPlugin.probeTimeout == 10s);
     CHECK(settings.extPlugin.createTimeout == 10s);
     CHECK(settings.upstream.connectTimeout == 3s);
+    CHECK(settings.upstream.replayBodyBytes == 65536);
+    CHECK(settings.upstream.ejection.failures == 5);
+    CHECK(settings.upstream.ejection.base == 10s);
+    CHECK(settings.upstream.ejection.max == 300s);
+    CHECK(settings.upstream.retryBudget.percent == 20);
+    CHECK(settings.upstream.retryBudget.minConcurrent == 3);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Weir);
     CHECK(settings.compat.match == config::MatchChoice::Best);
     CHECK(settings.server.requestIdHeader.text == "X-Request-Id");
@@ -80,7 +86,8 @@ extPlugin: {path: ./ext, enabled: no, threads: 2, scheduleTime: 1, scheduleDelay
             probeTimeout: 2, createTimeout: 300ms}
 modules:
   path: /opt/weir/plugins
-upstream: {connectTimeout: 250ms, maxIdle: 0}
+upstream: {connectTimeout: 250ms, maxIdle: 0, replayBodyBytes: 0, ejection: {failures: 2, base: 1s, max: 4000},
+           retryBudget: {percent: 100, minConcurrent: 0}}
 compat: {errorStatus: shenyu, match: first}
 log: {level: debug, file: }
 accessLog: {format: json, file: ../log/access.log}
@@ -105,6 +112,12 @@ accessLog: {format: json, file: ../log/access.log}
     CHECK(settings.modules.path == "/opt/weir/plugins");
     CHECK(settings.upstream.connectTimeout == 250ms);
     CHECK(settings.upstream.maxIdle == 0);
+    CHECK(settings.upstream.replayBodyBytes == 0);
+    CHECK(settings.upstream.ejection.failures == 2);
+    CHECK(settings.upstream.ejection.base == 1s);
+    CHECK(settings.upstream.ejection.max == 4s);
+    CHECK(settings.upstream.retryBudget.percent == 100);
+    CHECK(settings.upstream.retryBudget.minConcurrent == 0);
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Shenyu);
     CHECK(settings.compat.match == config::MatchChoice::First);
     CHECK(settings.log.level == config::LogLevel::Debug);
