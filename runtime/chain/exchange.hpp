@@ -149,8 +149,8 @@ public:
     void setAttribute(std::uint32_t id, std::string_view value);
     const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
     void setRoute(const weir_route& route);
-    // A balancer's choice for this request; -1: none is left. The balancer hears of it once more: of the head that came,
-    // or that nothing came of it.
+    // A balancer's choice for this request; -1: none is left. The balancer hears of it once more: that the head came,
+    // or that none did.
     int pickUpstream(const upstream::UpstreamSet& set, std::uint32_t balancer, const std::uint64_t* excluded);
     // Whether the request may be sent again after its call has failed. take: to begin now, as the budget allows.
     weir_repeat askRepeat(bool take);

@@ -70,8 +70,7 @@ upstream::Connection* ClientConnection::endCall() {
     return std::exchange(call_, nullptr);
 }
 
-// The call has come to its head, or will not: how long that took, for balancers and the access log.
-// Answers the time.
+// The call has come to its head, or will not: how long that took, for balancers and the access log. Answers the time.
 std::uint64_t ClientConnection::noteTime() {
     const std::uint64_t nowNs = loop_.events.nowNs();
     exchange_->upstreamNs = nowNs - std::exchange(callBeganNs_, 0);
@@ -82,9 +81,10 @@ void ClientConnection::noteFailure(const upstream::Server& server, weir_call why
     const std::chrono::nanoseconds rest = server.state.callFailed(nowNs, loop_.limits.ejection);
     if (rest == rest.zero()) return;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(rest);
-    base::logWarning("upstream " + server.url + ": left out for " + std::to_string(ms.count()) + " ms where there is another, its last " +
-                     std::to_string(server.state.failuresInRow.load(std::memory_order_relaxed)) +
-                     " calls failed, the last one with " + std::string(nameOf(why)));
+    const std::uint32_t inRow = server.state.failuresInRow.load(std::memory_order_relaxed);
+    base::logWarning("upstream " + server.url + ": left out for " + std::to_string(ms.count()) +
+                     " ms where there is another, after " + std::to_string(inRow) +
+                     " failures in a row, the last one: " + std::string(nameOf(why)));
 }
 
 void ClientConnection::sendRequest() {

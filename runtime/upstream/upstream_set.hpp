@@ -32,8 +32,8 @@ public:
     UpstreamSet(const UpstreamSet&) = delete;
     UpstreamSet& operator=(const UpstreamSet&) = delete;
 
-    // An index; -1 when none is left. `balancer` is an id of the registry. Unhealthy upstreams are left out, and ejected
-    // ones too while another is left. Each index is to be followed by one done().
+    // An index, to be followed by one done(); -1 when none is left. `balancer` is an id of the registry. Unhealthy
+    // upstreams are left out, ejected ones while there is another.
     int pick(std::uint32_t balancer, const weir_pick& request) const;
     // done() does something for this balancer.
     bool wantsDone(std::uint32_t balancer) const {
@@ -41,7 +41,7 @@ public:
     }
     void done(std::uint32_t balancer, int index, std::uint64_t latencyNs, bool failed) const;
 
-    // Whether one more call may be repeated to these upstreams; then giveRetry() is due when the repeated call has ended.
+    // Whether one more call may be repeated to these upstreams; if so, giveRetry() is due when that call has ended.
     bool takeRetry(const RetryBudget& budget) const;
     void giveRetry() const { retries_.fetch_sub(1, std::memory_order_relaxed); }
 

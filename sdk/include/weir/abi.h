@@ -395,9 +395,9 @@ struct weir_host {
      * `out` is set with WEIR_OK only. */
     weir_status (*json_edits_apply)(const weir_json_edits*, weir_exchange*, weir_str json, weir_str* out);
     uint32_t (*upstream_count)(const weir_upstream_set*);  /* any thread: of the usable ones; 0 for null */
-    /* loop, after an upstream call that failed: a weir_repeat. With `take` WEIR_REPEAT_NOW takes one of the places there
-     * are for repeated calls (weir.upstream.retryBudget), until the next call ends or this frame is gone or forwards;
-     * make the call then. Without, LATER is not answered: it only tells whether the request can be repeated at all. */
+    /* loop, after an upstream call that failed: a weir_repeat. With `take` WEIR_REPEAT_NOW takes one of the places for
+     * repeated calls (weir.upstream.retryBudget), until the next call ends or this frame is gone or forwards; make the
+     * call then. Without, LATER is not answered: it only tells whether the request can be repeated at all. */
     int32_t (*upstream_repeat)(weir_exchange*, int32_t take);
     /* loop; from enter or resume, then answer WEIR_REPLY (of this and reply, what was called last counts): the request
      * goes through the chain again from its start, as one for `target`: a path with a query or, without one, with the

@@ -116,7 +116,7 @@ TEST_CASE("the strategy failover goes to another upstream at once, not to one th
     CHECK(twice.exchange.excluded == 3);
 }
 
-TEST_CASE("the strategy failover answers 503 when no upstream is left, and the last error when the repeats are used up") {
+TEST_CASE("failover answers 503 when no upstream is left, and leaves the last error when the repeats are used up") {
     Run none(3, WEIR_RETRY_FAILOVER);
     none.exchange.picks = -1;
     CHECK(none.with({WEIR_CALL_REFUSED}) == WEIR_REPLY);
