@@ -1,4 +1,5 @@
-// Input: selectors with their rules, then requests, all made of a few words so that they meet. What is chosen must be
+// Input: selectors with their rules, then requests, all made of a few words so that they meet. Most requests aim at a
+// selector and at one of its rules. What is chosen must be
 // what a plain reading of the rules chooses, and the explanation must say the same.
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "base/ascii.hpp"
 #include "fuzz/matcher_reference.hpp"
 #include "match/plugin_matcher.hpp"
+#include "match/segment_pattern.hpp"
 #include "unit/match/fake_subject.hpp"
 
 namespace {
@@ -218,7 +220,49 @@ std::vector<SelectorPair> readSelectors(Input& input, bool fill) {
     return selectors;
 }
 
-FakeSubject readRequest(Input& input) {
+// A path near those that `pattern` is for. It may be written in ways that mean the same to some operators only.
+std::string pathFor(Input& input, std::string_view pattern) {
+    const unsigned style = input.below(8);
+    const bool encoded = style & 1, withParameters = style & 2, doubled = style & 4;
+    std::string path;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char c = pattern[i];
+        const std::size_t close = c == '{' ? SegmentPattern::closingBrace(pattern, i) : pattern.npos;
+        if (c == '/') {
+            if (withParameters && i > 0) path += ";x=1";
+            path += doubled ? "//" : "/";
+        } else if (c == '*' || c == '?' || close != pattern.npos) {
+            path += input.oneOf({"a", "b", "", "ab", "a/b", "%61", "%2f", "%2F"});
+            if (close != pattern.npos) i = close;
+        } else if (encoded) {
+            constexpr std::string_view kDigits = "0123456789aBcDeF";
+            path += {'%', kDigits[static_cast<unsigned char>(c) >> 4], kDigits[c & 15]};
+        } else {
+            path += c;
+        }
+    }
+    return path + input.oneOf({"", "", "/", "/a", "a", ";x=1", "%2f", "//"});
+}
+
+// Makes it likely that a condition of `pair` holds, or nearly so.
+void aimAt(const auto& pair, Input& input, FakeSubject& subject) {
+    const std::vector<ConditionSpec>& conditions = pair.spec.conditions;
+    if (conditions.empty()) return;
+    const ConditionSpec& spec = conditions[input.below(static_cast<unsigned>(conditions.size()))];
+    if (spec.paramType == "uri") {
+        subject.path = pathFor(input, trim(spec.paramValue));
+        return;
+    }
+    const std::string value = std::string(trim(spec.paramValue)) + input.oneOf({"", "", "a", " "});
+    if (spec.paramType == "domain") subject.host = base::toLower(value);
+    else if (spec.paramType == "ip" || spec.paramType == "host") subject.client = value;
+    else if (spec.paramType == "query") subject.query = spec.paramName + "=" + value;
+    else if (spec.paramType == "header") subject.headers[0] = {spec.paramName, value};
+    else if (spec.paramType == "cookie") subject.headers[1].second = spec.paramName + "=" + value;
+    else if (spec.paramType == "post") subject.fields[ContextField::RpcType] = value;
+}
+
+FakeSubject readRequest(Input& input, const std::vector<SelectorPair>& selectors) {
     FakeSubject subject;
     subject.path = "/" + input.text(kPathWords);
     if (input.below(16) == 15) subject.path.erase(0, 1);
@@ -228,6 +272,11 @@ FakeSubject readRequest(Input& input) {
     subject.client = input.text(kValueWords);
     subject.headers = {{"X", input.text(kValueWords)}, {"Cookie", "x=" + input.text(kValueWords)}};
     subject.fields[ContextField::RpcType] = input.text(kValueWords);
+    if (selectors.empty() || input.below(4) == 0) return subject;
+    const SelectorPair& selector = selectors[input.below(static_cast<unsigned>(selectors.size()))];
+    aimAt(selector, input, subject);
+    if (selector.rules.empty() || input.below(4) == 0) return subject;
+    aimAt(selector.rules[input.below(static_cast<unsigned>(selector.rules.size()))], input, subject);
     return subject;
 }
 
@@ -350,7 +399,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<SelectorPair> selectors = readSelectors(input, kind != 0);
     const auto matcher = matcherOf(selectors, order);
     do {
-        check(*matcher, selectors, readRequest(input), order);
+        check(*matcher, selectors, readRequest(input, selectors), order);
     } while (!input.empty());
     return 0;
 }
