@@ -114,6 +114,7 @@ void Exchange::stepForward() {
     weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
     if (entry.matches && !choose(entry, match)) return;
     rememberFinished(entry);
+    count(entry, &PluginCounters::entered);
     enteredSelector_ = {match.selector_id.data, match.selector_id.size};
     enteredRule_ = {match.rule_id.data, match.rule_id.size};
     weir_outcome outcome{};
@@ -140,6 +141,7 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
         return true;
     }
     if (entry.unmatchedError) {
+        count(entry, &PluginCounters::unmatched);
         const bool noSelector = choice.outcome == match::Choice::NoSelector;
         replyError(404, noSelector ? kSelectorNotFoundCode : kRuleNotFoundCode,
                    noSelector ? entry.noSelector : entry.noRule);
@@ -161,11 +163,9 @@ void Exchange::answered(const ChainEntry& entry, std::int32_t answer, const weir
     switch (answer) {
         case WEIR_FORWARD:
             cancelOperation();
-            if (outcome.frame) {
-                push(entry, outcome.frame);
-                walkFrom(*top_, outcome.deadline_ns);
-            }
-            return;
+            if (!outcome.frame) return count(entry, &PluginCounters::forwarded);
+            push(entry, outcome.frame);
+            return walkFrom(*top_, outcome.deadline_ns);
         case WEIR_SUSPENDED:
             if (!outcome.frame) return misbehaved(entry, "suspended without a frame");
             push(entry, outcome.frame);
@@ -237,24 +237,25 @@ void Exchange::ended(const ChainEntry& entry, bool forwarded) {
     cancelOperation();
     if (newTarget_.data()) return walkAnew(entry);
     phase_ = Phase::Return;
-    if (replied_) {
-        failed_ = false;
-    } else if (!forwarded) {
-        misbehaved(entry, "ended the chain without a reply");
-    }
+    if (replied_) failed_ = false;
+    else if (!forwarded) return misbehaved(entry, "ended the chain without a reply");
+    count(entry, replied_ ? &PluginCounters::replied : &PluginCounters::forwarded);
 }
 
 // A plugin has sent the request elsewhere in the gateway: as if it had come for that, but for the attributes.
 void Exchange::walkAnew(const ChainEntry& entry) {
     if (tracer) tracer->dispatched(entry, newTarget_);
-    while (top_) dropTop();
-    if (response.source == ResponseSource::Upstream) dropAnswer();
+    count(entry, &PluginCounters::replied);
+    while (top_) abandonTop();
+    use_.giveUp();
+    if (response.streams()) dropAnswer();
     response.head.fields.restore(responseMark_);
     response.head.status = 0;
     response.head.reason = {};
     response.source = ResponseSource::None;
     response.body = {};
     request.fields.restore(requestMark_);
+    giveBody({});
     const std::size_t mark = newTarget_.find('?');
     request.path = newTarget_.substr(0, mark);
     request.query = mark == newTarget_.npos ? clientQuery_ : newTarget_.substr(mark + 1);
@@ -273,6 +274,7 @@ void Exchange::walkAnew(const ChainEntry& entry) {
 
 void Exchange::failed(const ChainEntry& entry) {
     cancelOperation();
+    count(entry, &PluginCounters::failed);
     Failure failure{500, kInternalCode, "no reason given"};
     if (hasFailure_) failure = failure_;
     hasFailure_ = false;
@@ -329,6 +331,12 @@ void Exchange::pop() {
 void Exchange::dropTop() {
     top_->entry->table->drop(top_->entry->plugin, this, top_->frame);
     pop();
+}
+
+// It did nothing wrong.
+void Exchange::abandonTop() {
+    count(*top_->entry, &PluginCounters::dropped);
+    dropTop();
 }
 
 void Exchange::rememberFinished(const ChainEntry& entry) {
@@ -511,7 +519,7 @@ void Exchange::timeOut(Entered& entered) {
     timedOut_ = nullptr;
     cancelOperation();
     use_.giveUp();
-    while (top_ != &entered) dropTop();
+    while (top_ != &entered) abandonTop();
     goBack(entered.mark);
     entered.restored = true;
     failed_ = false;
@@ -541,11 +549,7 @@ void Exchange::saveMark(Mark& mark) const {
 void Exchange::restore(const Mark& mark) {
     request.fields.restore(mark.request);
     request.query = mark.query;
-    if (givenBody_.data() != mark.givenBody.data()) {
-        givenBody_ = mark.givenBody;
-        bodyState = givenBody_.data() ? BodyState::Buffered : receivedState_;
-        bufferedBody = givenBody_.data() ? givenBody_ : receivedBody_;
-    }
+    giveBody(mark.givenBody);
     response.head.fields.restore(mark.response);
     response.head.status = mark.status;
     response.head.reason = mark.reason;
@@ -584,7 +588,7 @@ void Exchange::cancel() {
 
 void Exchange::finishCancel() {
     cancelOperation();
-    while (top_) dropTop();
+    while (top_) abandonTop();
     if (phase_ != Phase::Idle) carrier_.cancelCall(*this);
     use_.giveUp();
     over(WEIR_FINISH_ABORTED);
@@ -646,6 +650,14 @@ void Exchange::setSlot(weir_slot which, std::string_view value) {
     slots_[which] = value.data() ? copy(value) : std::string_view();
     rewritten_ = {};
     if (which == WEIR_SLOT_RPC_TYPE) rpc_ = rpcBit(value);
+}
+
+// One of those that were given before, or the client's.
+void Exchange::giveBody(std::string_view body) {
+    if (givenBody_.data() == body.data()) return;
+    givenBody_ = body;
+    bodyState = body.data() ? BodyState::Buffered : receivedState_;
+    bufferedBody = body.data() ? body : receivedBody_;
 }
 
 bool Exchange::setRequestBody(std::string_view body) {

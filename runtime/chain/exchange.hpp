@@ -126,8 +126,8 @@ public:
     std::string_view clientAddress;
     std::string_view requestId;
     weir_call callResult = WEIR_CALL_NONE;
-    // For the access log: when it began (steady, 0: not noted), the last upstream called and how long that took, and
-    // what matched where the route was set.
+    // For the metrics and the access log: when it began (steady, 0: not noted); the last upstream called and how long
+    // that took, and what matched where the route was set.
     std::uint64_t beganNs = 0;
     std::uint64_t upstreamNs = 0;
     std::string_view upstream;
@@ -220,6 +220,9 @@ private:
     void resumed(Entered& top, std::int32_t answer, const weir_outcome& outcome);
     void resumeTop(const weir_event& event);
     void wait(const ChainEntry& entry);
+    void count(const ChainEntry& entry, base::LoopCounter PluginCounters::* what) const {
+        if (entry.counters && loop_.number != LoopContext::kUncounted) ++(entry.counters[loop_.number].*what);
+    }
     void walkFrom(Entered& top, std::uint64_t deadlineNs);
     void ended(const ChainEntry& entry, bool forwarded);
     void walkAnew(const ChainEntry& entry);
@@ -230,6 +233,7 @@ private:
     void push(const ChainEntry& entry, weir_frame* frame);
     void pop();
     void dropTop();
+    void abandonTop();
     bool replayable() const { return bodyState == BodyState::Absent || bodyState == BodyState::Buffered; }
     void rememberFinished(const ChainEntry& entry);
     weir_operation begin(Operation kind);
@@ -238,6 +242,7 @@ private:
     void forgetAnswer();
     void goBack(const Mark& mark);
     bool mayHaveBody() const;
+    void giveBody(std::string_view body);
     void becomeWhole(std::string_view body);
     void finishCancel();
     void over(weir_finish how);

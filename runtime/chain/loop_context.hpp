@@ -30,6 +30,8 @@ public:
     WorkerPool& workers;
     base::ChunkPool chunks;
     net::BufferPool buffers;
+    static constexpr std::uint32_t kUncounted = ~std::uint32_t{0};
+    std::uint32_t number = kUncounted;  // among the gateway's loops, for ChainEntry::counters
     bool shenyuStatuses = false;  // weir.compat.errorStatus: shenyu
     upstream::RetryBudget retryBudget;
 

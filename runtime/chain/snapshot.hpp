@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "chain/metadata_index.hpp"
+#include "chain/plugin_counters.hpp"
 #include "match/plugin_matcher.hpp"
 #include "weir/abi.h"
 
@@ -27,6 +28,7 @@ struct ChainEntry {
     void* config = nullptr;       // handle of PluginData.config
     const match::PluginMatcher* matcher = nullptr;  // null: it has no selectors
     std::atomic<std::uint64_t>* failures = nullptr;  // of the plugin's generation; counted when it fails a request
+    PluginCounters* counters = nullptr;  // by number of loop (LoopContext); null: nobody counts
     std::string key;
     std::string noSelector;       // message of -107
     std::string noRule;           // message of -102

@@ -107,6 +107,7 @@ public:
         entry.plugin = owner_->instance->plugin();
         entry.key = provided.key;
         entry.failures = &owner_->instance->failures();
+        if (input_.metrics) entry.counters = input_.metrics->countersOf(key_);
         for (const std::string& type : provided.rpcTypes) entry.rpcTypes |= chain::rpcBit(type);
         entry.matches = provided.matching == module::Matching::Rule;
         entry.unmatchedError = provided.unmatched == module::Unmatched::Error;

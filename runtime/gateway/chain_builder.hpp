@@ -9,6 +9,7 @@
 #include "chain/snapshot.hpp"
 #include "data/data_set.hpp"
 #include "gateway/plugin_instance.hpp"
+#include "gateway/request_metrics.hpp"
 #include "manage/data_control.hpp"
 #include "match/plugin_matcher.hpp"
 
@@ -23,6 +24,7 @@ struct ChainInput {
     match::Providers providers;  // of parameter types, operators and strategies
     std::shared_ptr<const data::DataSet> data;
     match::Order order = match::Order::Best;  // weir.compat.match
+    PluginMetrics* metrics = nullptr;         // counts the plugins' requests, outlives the chain; null: nobody does
 };
 
 // What a build made besides the snapshot; kept for the next one to share from.

@@ -165,14 +165,17 @@ bool ClientConnection::stillTakes() {
 
 // ---- The end of an exchange, and of the connection ----
 
-// One line for each exchange, when it is over.
-void ClientConnection::logAccess(int status, bool aborted) {
-    if (!loop_.accessLog || std::exchange(logged_, true)) return;
+// Each exchange once, when it is over: metrics, and a line of the access log.
+void ClientConnection::account(int status, bool aborted) {
+    if (std::exchange(accounted_, true)) return;
+    const std::uint64_t duration = exchange_->beganNs ? loop_.events.nowNs() - exchange_->beganNs : 0;
+    loop_.requests.over(status, aborted, duration);
+    if (!loop_.accessLog) return;
     AccessRecord record = accessRecord(*exchange_);
     if (record.client.empty()) record.client = peer_.text();
     record.status = status;
     record.bodyBytes = out_.written() > headEnd_ ? out_.written() - headEnd_ : 0;
-    if (exchange_->beganNs) record.durationUs = (loop_.events.nowNs() - exchange_->beganNs) / 1000;
+    record.durationUs = duration / 1000;
     record.upstream = exchange_->upstream;
     record.upstreamUs = exchange_->upstreamNs / 1000;
     record.selector = exchange_->selectorId;
@@ -182,7 +185,7 @@ void ClientConnection::logAccess(int status, bool aborted) {
 }
 
 void ClientConnection::finishExchange(weir_finish how) {
-    logAccess(committed_ ? exchange_->response.head.status : 0, how == WEIR_FINISH_ABORTED);
+    account(committed_ ? exchange_->response.head.status : 0, how == WEIR_FINISH_ABORTED);
     if (exchange_->committed()) {
         cancelCall(*exchange_);
         exchange_->finish(how);

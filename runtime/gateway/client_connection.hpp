@@ -126,7 +126,7 @@ private:
     void beginTunnel();
     void tunnelEnded();
     void finishExchange(weir_finish how);
-    void logAccess(int status, bool aborted);
+    void account(int status, bool aborted);
     void closeAfterResponse();
     void close();
     void giveBuffers();
@@ -186,7 +186,7 @@ private:
     bool redialled_ = false;
     bool collecting_ = false;      // the response's body, for a plugin
     bool committed_ = false;       // a response head was made
-    bool logged_ = false;          // the exchange is in the access log
+    bool accounted_ = false;       // the exchange is counted, and in the access log
     bool running_ = false;         // counted among the loop's requests
 };
 

@@ -62,10 +62,10 @@ void ClientConnection::parseHead() {
     if (!exchange_) {
         exchange_ = chain::Exchange::make(loop_.context, *this);
         parser_ = http::RequestParser::make(*exchange_, exchange_->request, loop_.limits.parse);
-        if (loop_.accessLog) exchange_->beganNs = loop_.events.nowNs();
+        exchange_->beganNs = loop_.events.nowNs();
         out_.restart();
         headEnd_ = taken_ = 0;
-        committed_ = logged_ = false;
+        committed_ = accounted_ = false;
     }
     const http::Fed fed = parser_->feed(in_->head(), in_->pending());
     if (fed.error) return refuse(fed.error.status, fed.error.reason);
@@ -230,7 +230,7 @@ bool ClientConnection::takeBodyBytes() {
 // message; an answer is possible only if none has begun.
 void ClientConnection::bodyFault(const http::ParseError& error) {
     if (phase_ != Phase::Chain) return abort();
-    logAccess(error.status, false);
+    account(error.status, false);
     refusal_ = error;
     keepAlive_ = false;
     sink_ = Sink::None;

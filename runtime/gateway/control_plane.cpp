@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "data/data_snapshot.hpp"
+#include "gateway/gateway_loop.hpp"
 #include "gateway/probe_data.hpp"
 
 namespace weir::gateway {
@@ -76,7 +77,8 @@ ControlPlane::~ControlPlane() {
 }
 
 base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Configuration& configuration) {
-    std::unique_ptr<ControlPlane> plane(new ControlPlane);
+    const std::uint32_t loops = GatewayLoop::countFor(configuration.settings);
+    std::unique_ptr<ControlPlane> plane(new ControlPlane(loops));
     plane->warnings_ = configuration.warnings;
     if (configuration.settings.compat.match == config::MatchChoice::First) plane->order_ = match::Order::First;
     if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
@@ -202,6 +204,7 @@ base::Result<BuiltChain> ControlPlane::build(const ExtModules::Parts& extensions
     for (const MatchPart& part : extensions.matching) part.addTo(input.providers);
     input.data = {store, &store->data()};
     input.order = order_;
+    input.metrics = &metrics_;
     const std::uint64_t version = current_.snapshot ? current_.snapshot->version + 1 : 1;
     return buildChain(std::move(input), version, &current_);
 }

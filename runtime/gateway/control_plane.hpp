@@ -72,13 +72,14 @@ public:
 
     // ---- any thread ----
     std::vector<manage::ModuleStatus> modules() const;
+    const PluginMetrics& metrics() const { return metrics_; }
     // What happened to a module, oldest first.
     std::vector<manage::ModuleEvent> history(const std::string& id) const;
     std::shared_ptr<const data::DataStore> store() const;
     std::shared_ptr<const manage::WaitingEntries> waiting() const;
 
 private:
-    ControlPlane() : host_(services_) {}
+    explicit ControlPlane(std::uint32_t loops) : metrics_(loops), host_(services_) {}
     base::Result<void> loadCore(const config::Settings& settings);
     base::Result<void> loadData(const data::Configuration& configuration);
     base::Result<void> loadSelected(const module::ModuleCatalog& catalog);
@@ -96,6 +97,7 @@ private:
     std::vector<std::string> warnings_;
     std::set<std::string> warned_;  // each is said once
     std::unique_ptr<module::StagingDirectory> staging_;
+    mutable PluginMetrics metrics_;  // counts what chains do, which are built of it unchanged
     chain::ControlServices services_;
     chain::HostTable host_;
     std::vector<std::shared_ptr<PluginInstance>> core_;

@@ -75,12 +75,11 @@ base::Result<void> Gateway::start(AccessLog* accessLog) {
 
 base::Result<void> Gateway::startLoops(AccessLog* accessLog) {
     const config::Settings::Server& server = settings().server;
-    const auto cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::uint32_t count = server.threads > 0 ? static_cast<std::uint32_t>(server.threads) : cores;
+    const std::uint32_t count = GatewayLoop::countFor(settings());
     workers_ = std::make_unique<chain::WorkerPool>(kWorkers);
     for (std::uint32_t i = 0; i < count; ++i) {
         auto loop = std::make_unique<GatewayLoop>(
-            count, settings(), *workers_, connections_, accessLog,
+            i, count, settings(), *workers_, connections_, accessLog,
             [this](std::shared_ptr<const chain::Snapshot> snapshot) { takeBack(std::move(snapshot)); });
         loop->context.switchTo(plane_->snapshot());
         auto bound = i == 0 ? loop->acceptor.bind(server.address, static_cast<std::uint16_t>(server.port))
@@ -293,6 +292,15 @@ std::vector<std::string> Gateway::missingModules() const {
         if (std::none_of(there.begin(), there.end(), serves)) missing.push_back(id);
     }
     return missing;
+}
+
+manage::Traffic Gateway::traffic() const {
+    manage::Traffic traffic;
+    if (state_ == State::Starting) return traffic;
+    traffic.connections = connections_;
+    for (const auto& loop : loops_) loop->addTo(traffic);
+    plane_->metrics().addTo(traffic);
+    return traffic;
 }
 
 std::vector<manage::Holder> Gateway::holders() const {

@@ -55,6 +55,7 @@ public:
     std::vector<manage::ModuleStatus> modules() const { return plane_->modules(); }
     std::vector<std::string> missingModules() const;  // of extPlugin.required
     std::vector<manage::Holder> holders() const;
+    manage::Traffic traffic() const;
 
     // DataControl: while the state is Up.
     base::Result<void> change(const std::function<base::Result<void>(data::DataStore&)>& edit) override;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <thread>
 
 #include "base/log.hpp"
 #include "gateway/client_connection.hpp"
@@ -50,8 +51,8 @@ upstream::ConnectionPool::Limits poolLimits(const config::Settings& settings) {
 }
 }  // namespace
 
-GatewayLoop::GatewayLoop(std::uint32_t loops, const config::Settings& settings, chain::WorkerPool& workers,
-                         std::atomic<std::uint32_t>& connections, AccessLog* log,
+GatewayLoop::GatewayLoop(std::uint32_t number, std::uint32_t loops, const config::Settings& settings,
+                         chain::WorkerPool& workers, std::atomic<std::uint32_t>& connections, AccessLog* log,
                          std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack)
     : context(events, workers, std::move(giveBack)),
       upstreams(events, context.buffers, poolLimits(settings)),
@@ -63,12 +64,30 @@ GatewayLoop::GatewayLoop(std::uint32_t loops, const config::Settings& settings, 
       drainTimer_([](void* self) { static_cast<GatewayLoop*>(self)->abortAll(); }, this),
       via_(settings.server.via.text),
       additions_{via_, settings.server.forwarded, {}} {
+    context.number = number;
     context.shenyuStatuses = settings.compat.errorStatus == config::ErrorStatus::Shenyu;
     context.retryBudget = {static_cast<std::uint32_t>(settings.upstream.retryBudget.percent),
                            static_cast<std::uint32_t>(settings.upstream.retryBudget.minConcurrent)};
 }
 
 GatewayLoop::~GatewayLoop() { acceptor.close(); }
+
+std::uint32_t GatewayLoop::countFor(const config::Settings& settings) {
+    if (settings.server.threads > 0) return static_cast<std::uint32_t>(settings.server.threads);
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void GatewayLoop::addTo(manage::Traffic& traffic) const {
+    requests.addTo(traffic);
+    traffic.running += running_;
+    traffic.accepted += acceptor.counters().accepted;
+    traffic.refused += acceptor.counters().refused;
+    traffic.upstreamOpen += upstreams.counters().open;
+    traffic.upstreamIdle += upstreams.counters().idle;
+    traffic.upstreamOpened += upstreams.counters().opened;
+    traffic.upstreamReused += upstreams.counters().reused;
+    events.busy().addTo(traffic.loopBusy);
+}
 
 void GatewayLoop::run() { events.run(); }
 

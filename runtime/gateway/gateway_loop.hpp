@@ -12,6 +12,7 @@
 #include "config/settings.hpp"
 #include "gateway/access_log.hpp"
 #include "gateway/request_id.hpp"
+#include "gateway/request_metrics.hpp"
 #include "gateway/request_tracing.hpp"
 #include "http/head_writer.hpp"
 #include "http/message_parser.hpp"
@@ -53,8 +54,8 @@ struct RequestLimits {
 // members are the loop thread's unless said otherwise.
 class GatewayLoop final : public net::AcceptHandler {
 public:
-    // One of `loops`. `connections` counts those of all of them. log null: no access log.
-    GatewayLoop(std::uint32_t loops, const config::Settings& settings, chain::WorkerPool& workers,
+    // The loop `number`, from 0, of `loops`. `connections` counts those of all of them. log null: no access log.
+    GatewayLoop(std::uint32_t number, std::uint32_t loops, const config::Settings& settings, chain::WorkerPool& workers,
                 std::atomic<std::uint32_t>& connections, AccessLog* log,
                 std::function<void(std::shared_ptr<const chain::Snapshot>)> giveBack);
     ~GatewayLoop();
@@ -67,16 +68,21 @@ public:
     const TracingSettings tracing;
     IdSource ids;
     const std::unique_ptr<LoopAccessLog> accessLog;  // null: off
+    RequestCounters requests;
+
+    // How many there are with these settings.
+    static std::uint32_t countFor(const config::Settings& settings);
 
     void run();  // until drained or stopped
     // ---- any thread ----
     // Stop accepting, let what runs end, then stop; what is left after `timeout` is aborted.
     void drain(net::Milliseconds timeout);
+    void addTo(manage::Traffic& traffic) const;  // what it has counted
 
     bool draining() const { return draining_; }
     void requestBegan() { ++running_; }
     void requestOver() { --running_; }
-    std::uint32_t running() const { return running_; }
+    std::uint32_t running() const { return static_cast<std::uint32_t>(running_); }
     // What the gateway adds to each head; the views live until the next call.
     const http::Additions& additions();
     void opened(ClientConnection& connection);
@@ -93,7 +99,7 @@ private:
     ClientConnection* first_ = nullptr;
     net::Timer drainTimer_;
     bool draining_ = false;
-    std::uint32_t running_ = 0;
+    base::LoopCounter running_;
     const std::string via_;
     http::Additions additions_;
     char date_[32];

@@ -56,6 +56,7 @@ public:
     std::vector<manage::ModuleStatus> modules() const override { return gateway_.modules(); }
     std::vector<std::string> missingModules() const override { return gateway_.missingModules(); }
     std::vector<manage::Holder> holders() const override { return gateway_.holders(); }
+    manage::Traffic traffic() const override { return gateway_.traffic(); }
 
 private:
     const Gateway& gateway_;

@@ -6,6 +6,7 @@
 
 #include "base/utf8.hpp"
 #include "manage/module_pages.hpp"
+#include "manage/traffic_metrics.hpp"
 
 namespace weir::manage {
 
@@ -21,11 +22,11 @@ std::string word(ModuleState state) {
     return word;
 }
 
-void head(std::string& out, const std::string& name, const std::string& type, const std::string& help) {
+}  // namespace
+
+void metricHead(std::string& out, const std::string& name, const std::string& type, const std::string& help) {
     out += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
 }
-
-}  // namespace
 
 std::string labelValue(const std::string& text) {
     std::string out;
@@ -48,7 +49,7 @@ std::string labelValue(const std::string& text) {
 std::string metricsPage(const StatusSource& source) {
     const std::vector<ModuleStatus> modules = source.modules();
     std::string out;
-    head(out, "weir_ready", "gauge", "1 when the gateway serves and every required module does.");
+    metricHead(out, "weir_ready", "gauge", "1 when the gateway serves and every required module does.");
     const bool ready = source.state() == ServingState::Up && source.missingModules().empty();
     out += std::string("weir_ready ") + (ready ? "1" : "0") + "\n";
 
@@ -59,7 +60,7 @@ std::string metricsPage(const StatusSource& source) {
         ++counts[module.id][module.state];
         failures[module.id] += module.failures;
     }
-    head(out, "weir_modules", "gauge", "Generations of a module by state.");
+    metricHead(out, "weir_modules", "gauge", "Generations of a module by state.");
     for (const auto& [id, states] : counts) {
         for (const ModuleState state : kStates) {
             const auto found = states.find(state);
@@ -67,9 +68,11 @@ std::string metricsPage(const StatusSource& source) {
                    std::to_string(found == states.end() ? 0 : found->second) + "\n";
         }
     }
-    head(out, "weir_module_failures", "gauge", "Requests that the generations of a module in memory have failed.");
+    metricHead(out, "weir_module_failures", "gauge",
+               "Requests that the generations of a module in memory have failed.");
     for (const auto& [id, count] : failures)
         out += "weir_module_failures{module=\"" + labelValue(id) + "\"} " + std::to_string(count) + "\n";
+    writeTraffic(out, source.traffic());
     return out;
 }
 

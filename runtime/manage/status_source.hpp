@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "manage/traffic.hpp"
 #include "module/manifest.hpp"
 #include "module/refusal.hpp"
 
@@ -79,6 +80,7 @@ public:
     virtual std::vector<std::string> missingModules() const = 0;
     // Asks the loops; those that do not answer at once are left out.
     virtual std::vector<Holder> holders() const = 0;
+    virtual Traffic traffic() const = 0;
 };
 
 }  // namespace weir::manage

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/loop_counter.hpp"
 #include "base/result.hpp"
 #include "net/event_loop.hpp"
 #include "net/socket.hpp"
@@ -47,11 +48,11 @@ public:
     std::uint16_t boundPort() const { return endpoint_ ? endpoint_->port() : 0; }  // 0 before bind
 
     struct Counters {
-        std::uint64_t accepted = 0;
-        std::uint64_t refused = 0;  // closed at once: out of descriptors
+        base::LoopCounter accepted;
+        base::LoopCounter refused;  // closed at once: out of descriptors
         std::uint64_t pauses = 0;
     };
-    const Counters& counters() const { return counters_; }
+    const Counters& counters() const { return counters_; }  // any thread may read the first two
 
 private:
     void onReady() override;

@@ -208,13 +208,15 @@ void EventLoop::runBatch(int limit) {
     const int count = ::epoll_wait(private_->epoll.fd, private_->events.data(), size, waitMs(limit));
     WEIR_ASSERT(count >= 0 || errno == EINTR);
     ++counters_.wakes;
-    nowMs_ = steadyMs();
+    const std::uint64_t wokeNs = steadyNs();
+    nowMs_ = wokeNs / 1'000'000;
     private_->inBatch = true;
     for (int i = 0; i < count; ++i) dispatch(private_->events[static_cast<std::size_t>(i)]);
     runReady();
     private_->wheel.advance(nowMs_ / kTickMs);
     finishBatch();
     private_->inBatch = false;
+    busy_.observe(steadyNs() - wokeNs);
 }
 
 int EventLoop::waitMs(int limit) const {

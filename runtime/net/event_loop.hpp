@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/loop_counter.hpp"
 #include "net/timer_wheel.hpp"
 
 struct epoll_event;
@@ -128,6 +129,10 @@ public:
         std::uint64_t sources = 0;      // registered now
     };
     const Counters& counters() const { return counters_; }
+    // How long its batches took: what came meanwhile had to wait for that. Any thread may read.
+    using Busy = base::LoopHistogram<100'000, 500'000, 1'000'000, 5'000'000, 10'000'000, 50'000'000, 100'000'000,
+                                     500'000'000, 1'000'000'000, 5'000'000'000>;
+    const Busy& busy() const { return busy_; }
 
     static constexpr std::uint64_t kTickMs = 10;
 
@@ -154,6 +159,7 @@ private:
     std::vector<Retired> retired_;
     std::uint64_t nowMs_;
     Counters counters_;
+    Busy busy_;
     std::unique_ptr<Private> private_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/loop_counter.hpp"
 #include "http/message_parser.hpp"
 #include "net/buffer_pool.hpp"
 #include "net/event_loop.hpp"
@@ -154,11 +155,11 @@ public:
     // an idle one. Null when the server has no address or no descriptor can be had.
     Connection* acquire(const std::shared_ptr<const Server>& server, bool fresh = false);
 
-    struct Counters {
-        std::uint64_t opened = 0;
-        std::uint64_t reused = 0;
-        std::uint32_t idle = 0;
-        std::uint32_t open = 0;
+    struct Counters {  // any thread may read them
+        base::LoopCounter opened;
+        base::LoopCounter reused;
+        base::LoopCounter idle;
+        base::LoopCounter open;
     };
     const Counters& counters() const { return counters_; }
 

@@ -91,7 +91,7 @@ public:
     Play(fuzz::GatewayChain& chain, fuzz::FakeUpstream& upstream, const Script& script)
         : upstream_(upstream),
           script_(script),
-          loop_(1, settingsOf(script.steps), chain.workers(), connections_, nullptr,
+          loop_(0, 1, settingsOf(script.steps), chain.workers(), connections_, nullptr,
                 [](std::shared_ptr<const chain::Snapshot>) {}),
           unsent_(script.client) {
         loop_.context.switchTo(chain.snapshot());

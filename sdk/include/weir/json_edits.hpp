@@ -17,7 +17,7 @@ namespace weir {
 // "$.a.b"). A path that leads nowhere, or to what is no object where one is meant, changes nothing.
 struct JsonEdit {
     enum class Change {
-        Add = WEIR_JSON_ADD,           // in an object: the member `key` is the text `value`, instead of one of that name
+        Add = WEIR_JSON_ADD,           // in an object: the member `key` is the text `value`; one of that name goes
         AddList = WEIR_JSON_ADD_LIST,  // the same with a list of that one text
         Rename = WEIR_JSON_RENAME,     // in an object: the member `key` becomes the member `value`
         Remove = WEIR_JSON_REMOVE,     // the value is gone

@@ -110,7 +110,7 @@ TEST_CASE("the whole of a body can not be removed") {
 }
 
 TEST_CASE("nested paths cost time in proportion to the text") {
-    // Each of the 60 levels is below all of those above: naive descent would go some 60^6 / 6! ways for each of the 200 branches.
+    // Each of the 60 levels is below all of those above: naive descent would go 60^6 / 6! ways in each of 200.
     std::string branch = "1";
     for (int i = 0; i < 60; ++i) branch = R"({"a":)" + branch + "}";
     std::string json = "[" + branch;

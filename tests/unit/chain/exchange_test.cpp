@@ -1,4 +1,7 @@
+#include <array>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 
 #include "chain_harness.hpp"
 #include "support/catch.hpp"
@@ -836,4 +839,53 @@ TEST_CASE("of a reply and a new target, the one that was set last counts") {
     h.start();
     CHECK(h.trace == Trace{"commit 403"});
     h.finish();
+}
+
+TEST_CASE("a plugin's part in a request is counted once it is entered and once it has ended") {
+    struct Row {
+        const char* what;
+        const char* ends;  // how the middle one of three plugins behaves
+        std::array<int, 5> counts;  // entered, forwarded, replied, failed, dropped
+    };
+    const Row rows[] = {
+        {"no return part", "next", {1, 1, 0, 0, 0}},
+        {"a return part", "await", {1, 1, 0, 0, 0}},
+        {"a reply instead of going on", "reply", {1, 0, 1, 0, 0}},
+        {"a reply on the way back", "replace", {1, 0, 1, 0, 0}},
+        {"an exception", "throw", {1, 0, 0, 1, 0}},
+        {"neither", "nothing", {1, 0, 0, 1, 0}},
+        {"a client that goes", "wait", {1, 0, 0, 0, 1}},
+    };
+    for (const Row& row : rows) {
+        INFO(row.what);
+        const std::string ends = row.ends;
+        std::array<PluginCounters, 2> counters;
+        Harness h;
+        h.context().number = 1;
+        h.coroutine("outer", passing(h.trace, "outer"));
+        if (ends == "next") {
+            h.plain("middle", [](weir::Exchange&) { return Answer::Next; });
+        } else {
+            h.coroutine("middle", [ends](weir::Exchange& exchange, Next next) -> Task<> {
+                if (ends == "throw") throw std::runtime_error("secret detail");
+                if (ends == "nothing") co_return;
+                if (ends == "wait") co_await weir::Host().sleep(1h);
+                if (ends != "reply") co_await next();
+                if (ends != "await") exchange.reply(201, "");
+            });
+        }
+        h.plain("end", replyOk);
+        h.entry(1).counters = counters.data();
+        h.start();
+        if (ends == "wait") h.exchange->cancel();
+        const PluginCounters& counted = counters[1];
+        const std::array<std::uint64_t, 5> found{counted.entered, counted.forwarded, counted.replied, counted.failed,
+                                                 counted.dropped};
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            INFO("count " << i);
+            CHECK(found[i] == static_cast<std::uint64_t>(row.counts[i]));
+        }
+        CHECK(counters[0].entered == std::uint64_t{0});
+        if (h.exchange) h.finish();
+    }
 }

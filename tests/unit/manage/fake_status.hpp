@@ -46,6 +46,7 @@ struct FakeStatus final : StatusSource {
     std::vector<ModuleStatus> found = {pluginModule("global", -1), balancerModule()};  // not while another thread asks
     std::vector<std::string> missing;
     std::vector<Holder> held;
+    Traffic counted;
 
     ServingState state() const override { return now; }
     std::string serverAddress() const override { return "127.0.0.1"; }
@@ -53,6 +54,7 @@ struct FakeStatus final : StatusSource {
     std::vector<ModuleStatus> modules() const override { return found; }
     std::vector<std::string> missingModules() const override { return missing; }
     std::vector<Holder> holders() const override { return held; }
+    Traffic traffic() const override { return counted; }
 };
 
 }  // namespace weir::manage
