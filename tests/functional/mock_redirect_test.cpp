@@ -127,3 +127,78 @@ TEST_CASE("a redirect that could not work is refused with its place") {
         CHECK_THAT(checked.output, Contains("plugin 'redirect'") && Contains(row.message));
     }
 }
+
+TEST_CASE("mock answers for the upstream, with what the request says and with made up values") {
+    struct Row {
+        const char* handle;
+        int status;
+        const char* body;  // a pattern
+    };
+    const Row rows[] = {
+        {R"j({responseContent: '{"id":${int|5-5},"on":${bool},"list":${array|"x"|2}}'})j", 200,
+         R"j(\{"id":5,"on":(true|false),"list":\["x","x"\]\})j"},
+        {R"j({httpStatusCode: 503, responseContent: '${expression|#req.json.user.name + "@" + #req.queries["q"]}'})j",
+         503, R"j("J\\"u@ä b")j"},
+        {R"j({httpStatusCode: 201, responseContent: '${expression|#req.method} ${expression|#req.uri}'})j", 201,
+         R"j("POST" "http://shop\.example/http/mocked\?q=%c3%a4\+b")j"},
+        {R"j({responseContent: '${expression|#req.headers["X-ID"]} ${nope}'})j", 200,
+         R"j("7" "\[#ERROR EXPRESSION#\]")j"},
+        {R"j({httpStatusCode: 202})j", 202, ""},
+    };
+    RecordingUpstream upstream;
+    for (const auto& row : rows) {
+        INFO(row.handle);
+        const GatewayProcess gateway(proxyTo(upstream.address()) + pluginFor("mock", "/http/mocked", row.handle));
+        const std::string body = R"j({"user":{"name":"J\"u"}})j";
+        const HttpMessage answer = RawClient(gateway.port()).exchange(
+            "POST /http/mocked?q=%c3%a4+b HTTP/1.1\r\nHost: shop.example\r\nx-id: 7\r\nContent-Length: " +
+            std::to_string(body.size()) + "\r\n\r\n" + body);
+        CHECK(answer.status() == row.status);
+        CHECK(answer.field("Content-Type") == "application/json");
+        CHECK_THAT(answer.body, Catch::Matches(row.body));
+    }
+    CHECK(upstream.requests().empty());
+}
+
+TEST_CASE("mock lets pass what it has no handle for, and fails alone when an answer has no end") {
+    RecordingUpstream upstream;
+    const std::string large = R"(      - name: large
+        conditions: [{paramType: uri, operator: startsWith, paramValue: /http/large}]
+        rules:
+          - name: all
+            conditions: [{paramType: uri, operator: startsWith, paramValue: /http/large}]
+            handle: {responseContent: '${array|${array|x|10000}|10000}'}
+)";
+    const GatewayProcess gateway(proxyTo(upstream.address()) + pluginFor("mock", "/http/empty", "{}") + large);
+    CHECK(get(gateway.port(), "/http/empty").status() == 200);
+    CHECK(upstream.requests().size() == 1);
+    CHECK(get(gateway.port(), "/http/large").status() == 500);
+    CHECK(get(gateway.port(), "/http/other").status() == 200);
+}
+
+TEST_CASE("a mock that reads the body refuses one that is too large, and answers the error text for no JSON") {
+    const GatewayProcess gateway(proxyTo("127.0.0.1:1") +
+                                 pluginFor("mock", "/http/mocked", "{responseContent: '${expression|#req.json.a}'}"));
+    const auto post = [&](const std::string& body) {
+        return RawClient(gateway.port()).exchange("POST /http/mocked HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+                                                  std::to_string(body.size()) + "\r\n\r\n" + body);
+    };
+    CHECK(post(R"j({"a":[1]})j").body == "[1]");
+    CHECK(post("no").body == "\"[#ERROR EXPRESSION#]\"");
+    CHECK(post("").body == "null");
+    CHECK(post(std::string(1024 * 1024 + 1, ' ')).status() == 413);
+}
+
+TEST_CASE("a mock that could not answer is refused, one that would answer an error text is warned of") {
+    const auto with = [](const std::string& handle) {
+        return proxyTo("127.0.0.1:1") + pluginFor("mock", "/http/a", handle);
+    };
+    const Finished refused = check(with("{httpStatusCode: 199, responseContent: x}"));
+    CHECK(refused.exitCode == 78);
+    CHECK_THAT(refused.output, Contains("plugin 'mock'") &&
+                                   Contains("httpStatusCode: expected a whole number from 200 to 999, found '199'"));
+    const Finished warned = check(with("{responseContent: 'a ${int|9-1} b'}"));
+    CHECK(warned.exitCode == 0);
+    CHECK_THAT(warned.output, Contains("plugin 'mock': responseContent answers an error text for '${int|9-1}': "
+                                       "expected int|a-b, a not above b"));
+}

@@ -33,6 +33,7 @@ dictionary_for() {
     case $1 in
         request_parser | response_parser | client_connection) echo tests/fuzz/http.dict ;;
         path_normalizer) echo tests/fuzz/path.dict ;;
+        mock_template) echo tests/fuzz/mock.dict ;;
         yaml_config) echo tests/fuzz/yaml.dict ;;
         json | json_edit | elf_module) echo tests/fuzz/json.dict ;;
     esac
