@@ -69,7 +69,7 @@ weir_status balancerFind(const weir_host* host, weir_str name, std::uint32_t* id
 weir_status upstreamSetCreate(const weir_host* host, const weir_upstream* upstreams, std::size_t count,
                               weir_upstream_set** out, weir_error* error) {
     ControlServices& control = servicesOf(host);
-    auto made = upstream::UpstreamSet::make({upstreams, count}, control.balancers, control.servers);
+    auto made = upstream::UpstreamSet::make({upstreams, count}, control.balancers, control.servers, control.sets);
     if (!made.ok()) {
         error->text = made.error().text();
         return WEIR_INVALID;

@@ -5,6 +5,7 @@
 
 #include "upstream/balancer_registry.hpp"
 #include "upstream/server_registry.hpp"
+#include "upstream/set_catalog.hpp"
 #include "weir/abi.h"
 
 namespace weir::chain {
@@ -13,6 +14,7 @@ namespace weir::chain {
 struct ControlServices {
     upstream::BalancerRegistry balancers;
     upstream::ServerRegistry servers;
+    upstream::SetCatalog sets;
     std::map<std::string, std::uint32_t, std::less<>> attributeIds;
 };
 

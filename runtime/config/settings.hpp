@@ -34,6 +34,11 @@ struct Token {
     std::string text;
     bool operator==(const Token&) const = default;
 };
+// A path for a request of the gateway's own, with a query if there is one; empty: no request is made.
+struct RequestPath {
+    std::string text;
+    bool operator==(const RequestPath&) const = default;
+};
 using TokenList = std::vector<std::string>;
 // Each relative to the file that named it, as single paths are.
 using PathList = std::vector<std::filesystem::path>;
@@ -148,7 +153,21 @@ struct Settings {
             std::size_t percent = 20;       // of the calls in flight may be repeated ones
             std::size_t minConcurrent = 3;  // but at least so many
         } retryBudget;
+        std::chrono::milliseconds resolveInterval{30000};   // from one lookup of a name to the next
     } upstream;
+
+    // ShenYu's upstreamCheck: whether upstreams are tried apart from requests.
+    struct UpstreamCheck {
+        bool enabled = false;
+        std::chrono::milliseconds interval{5000};  // from the end of one try to the next
+        std::chrono::milliseconds timeout{3000};   // of one try
+        std::size_t healthyThreshold = 1;          // tries in a row that make an unhealthy upstream usable
+        std::size_t unhealthyThreshold = 1;        // failures in a row that take a healthy one out
+        std::size_t poolSize = 10;                 // tries at one time
+        RequestPath path;                          // a GET of it must answer 2xx or 3xx; empty: a TCP connect is all
+        bool printEnabled = false;                 // a line in the log now and then
+        std::chrono::milliseconds printInterval{60000};
+    } upstreamCheck;
 
     struct Compat {
         ErrorStatus errorStatus = ErrorStatus::Weir;  // HTTP status of error replies

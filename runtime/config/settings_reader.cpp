@@ -63,6 +63,12 @@ bool isFreeHeaderName(std::string_view name) {
     return isToken(name) && name.size() <= 64 && std::ranges::find(kTaken, lower) == std::end(kTaken);
 }
 
+// What can stand in a request line (RFC 9112 3.2.1).
+bool isRequestPath(std::string_view text) {
+    return text.starts_with('/') &&
+           std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+}
+
 class Reader {
 public:
     Reader(const Environment& environment, std::vector<std::string>& warnings, std::set<std::string> usedVariables)
@@ -269,6 +275,13 @@ private:
     static std::optional<std::string> readInto(Token* out, const Setting& setting, const Value& value) {
         if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
         if (!value.isScalar() || !isToken(value.text())) return complaint(setting, value);
+        out->text = value.text();
+        return std::nullopt;
+    }
+
+    static std::optional<std::string> readInto(RequestPath* out, const Setting& setting, const Value& value) {
+        if (value.isNull() || (value.isScalar() && value.text().empty())) return out->text.clear(), std::nullopt;
+        if (!value.isScalar() || !isRequestPath(value.text())) return complaint(setting, value);
         out->text = value.text();
         return std::nullopt;
     }

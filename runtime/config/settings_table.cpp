@@ -139,6 +139,26 @@ constexpr Setting kSettings[] = {
      "Of the calls in flight to the upstreams of a selector, how many percent may be repeated ones.", 0, 100},
     {"upstream.retryBudget.minConcurrent", [](S& s) -> Target { return &s.upstream.retryBudget.minConcurrent; },
      "How many calls to them may be repeated at one time in any case.", 0, kMany},
+    {"upstream.resolveInterval", [](S& s) -> Target { return &s.upstream.resolveInterval; },
+     "Time between two lookups of an upstream's name; what it found last serves while it does not resolve.", 100, kDay},
+
+    {"upstreamCheck.enabled", [](S& s) -> Target { return &s.upstreamCheck.enabled; },
+     "Whether upstreams are tried, and those that fail get no requests until they answer again."},
+    {"upstreamCheck.interval", [](S& s) -> Target { return &s.upstreamCheck.interval; },
+     "Time from the end of one try of an upstream to the next.", 10, kDay},
+    {"upstreamCheck.timeout", [](S& s) -> Target { return &s.upstreamCheck.timeout; }, "Time for one try.", 1, kDay},
+    {"upstreamCheck.healthyThreshold", [](S& s) -> Target { return &s.upstreamCheck.healthyThreshold; },
+     "Successes in a row after which an unhealthy upstream is used again.", 1, 1000},
+    {"upstreamCheck.unhealthyThreshold", [](S& s) -> Target { return &s.upstreamCheck.unhealthyThreshold; },
+     "Failures in a row after which a healthy upstream is not used any more.", 1, 1000},
+    {"upstreamCheck.poolSize", [](S& s) -> Target { return &s.upstreamCheck.poolSize; },
+     "Upstreams tried at one time.", 1, 10000},
+    {"upstreamCheck.path", [](S& s) -> Target { return &s.upstreamCheck.path; },
+     "A GET of this path must answer 2xx or 3xx; none: an upstream that takes a connection is healthy."},
+    {"upstreamCheck.printEnabled", [](S& s) -> Target { return &s.upstreamCheck.printEnabled; },
+     "Whether the log says now and then which upstreams are unhealthy."},
+    {"upstreamCheck.printInterval", [](S& s) -> Target { return &s.upstreamCheck.printInterval; },
+     "Time between two such lines.", 100, kDay},
 
     {"compat.errorStatus", [](S& s) -> Target { return &s.compat.errorStatus; },
      "HTTP status of error replies: the fitting one, or ShenYu's."},
@@ -221,6 +241,7 @@ struct ValueText {
     std::string operator()(const Secret*) const { return ""; }
     std::string operator()(const HeaderName* name) const { return name->text; }
     std::string operator()(const Token* token) const { return token->text; }
+    std::string operator()(const RequestPath* path) const { return path->text; }
     std::string operator()(const TokenList*) const { return ""; }
     std::string operator()(const ReplaceList*) const { return ""; }
     std::string operator()(const PathList*) const { return ""; }
@@ -260,6 +281,9 @@ struct ExpectedText {
     std::string operator()(const Token*) const { return "a token (RFC 9110 5.6.2), or nothing"; }
     std::string operator()(const ReplaceList*) const {
         return "a list of {interface: Plugin, key: KEY, module: ID}, or KEY=ID separated by commas";
+    }
+    std::string operator()(const RequestPath*) const {
+        return "a path that begins with / and has no blanks, perhaps with a query, or nothing";
     }
     std::string operator()(const TokenList*) const { return "tokens (RFC 9110 5.6.2), as a list or separated by commas"; }
     std::string operator()(const PathList*) const { return "paths, as a list or one alone"; }

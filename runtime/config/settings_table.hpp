@@ -13,9 +13,9 @@ namespace weir::config {
 
 // Where a setting's value goes; the type decides how its text is read.
 using Target = std::variant<std::string*, bool*, int*, std::size_t*, std::chrono::milliseconds*,
-                            std::filesystem::path*, Secret*, HeaderName*, Token*, TokenList*, ReplaceList*, PathList*,
-                            DotSegments*, DoubleSlashes*, EncodedSlashes*, AccessLogFormat*, ErrorStatus*, LogLevel*,
-                            MatchChoice*, Traceparent*>;
+                            std::filesystem::path*, Secret*, HeaderName*, Token*, RequestPath*, TokenList*,
+                            ReplaceList*, PathList*, DotSegments*, DoubleSlashes*, EncodedSlashes*,
+                            AccessLogFormat*, ErrorStatus*, LogLevel*, MatchChoice*, Traceparent*>;
 
 // One row per setting: reading of files, command line and environment, messages and --help all come from it.
 struct Setting {

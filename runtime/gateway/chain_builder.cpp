@@ -244,6 +244,7 @@ private:
 
     base::Result<void> compileSelector(SelectorBlock& block, const Pair<SelectorBlock>& pair, const std::string& what) {
         const data::SelectorData& selector = *block.record;
+        const upstream::OwnedSets owned(input_.sets, key_, selector.id);
         auto handle = handleFor(WEIR_SCOPE_SELECTOR, selector, pair, what);
         if (!handle.ok()) return std::move(handle).error();
         block.handle = std::move(handle).value();

@@ -12,6 +12,7 @@
 #include "gateway/request_metrics.hpp"
 #include "manage/data_control.hpp"
 #include "match/plugin_matcher.hpp"
+#include "upstream/set_catalog.hpp"
 
 namespace weir::gateway {
 
@@ -25,6 +26,7 @@ struct ChainInput {
     std::shared_ptr<const data::DataSet> data;
     match::Order order = match::Order::Best;  // weir.compat.match
     PluginMetrics* metrics = nullptr;         // counts the plugins' requests, outlives the chain; null: nobody does
+    upstream::SetCatalog* sets = nullptr;  // told whose the sets of upstreams are; null: nobody looks
 };
 
 // What a build made besides the snapshot; kept for the next one to share from.

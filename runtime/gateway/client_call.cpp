@@ -50,7 +50,8 @@ void ClientConnection::dial(bool fresh) {
     call_ = loop_.upstreams.acquire(server, fresh);
     if (!call_) {  // perhaps for want of a descriptor: that says nothing of the server
         operation_ = 0;
-        return exchange_->complete(operation, server->addresses.empty() ? WEIR_CALL_UNRESOLVED : WEIR_CALL_REFUSED);
+        const bool resolved = loop_.upstreams.resolved(*server);
+        return exchange_->complete(operation, resolved ? WEIR_CALL_REFUSED : WEIR_CALL_UNRESOLVED);
     }
     server->state.callBegan();
     callBeganNs_ = loop_.events.nowNs();

@@ -81,6 +81,10 @@ base::Result<std::unique_ptr<ControlPlane>> ControlPlane::prepare(const data::Co
     std::unique_ptr<ControlPlane> plane(new ControlPlane(loops));
     plane->warnings_ = configuration.warnings;
     if (configuration.settings.compat.match == config::MatchChoice::First) plane->order_ = match::Order::First;
+    upstream::ServerRegistry::Options names;
+    names.interval = configuration.settings.upstream.resolveInterval;
+    names.checks = configuration.settings.upstreamCheck.enabled;
+    plane->services_.servers.configure(std::move(names));
     if (auto loaded = plane->loadCore(configuration.settings); !loaded.ok()) return std::move(loaded).error();
     if (auto data = plane->loadData(configuration); !data.ok()) return std::move(data).error();
     plane->refreshModules();
@@ -205,6 +209,7 @@ base::Result<BuiltChain> ControlPlane::build(const ExtModules::Parts& extensions
     input.data = {store, &store->data()};
     input.order = order_;
     input.metrics = &metrics_;
+    input.sets = &host_.control.sets;
     const std::uint64_t version = current_.snapshot ? current_.snapshot->version + 1 : 1;
     return buildChain(std::move(input), version, &current_);
 }

@@ -60,6 +60,7 @@ public:
     module::StagingDirectory& staging() { return *staging_; }
     module::LoadLedger& ledger() { return *ledger_; }
     const weir_host& host() const { return host_; }
+    upstream::ServerRegistry& servers() { return services_.servers; }
 
     // Edits a copy of the data; takes it when the plugins accept it, else says why not and leaves everything as it was.
     using Edit = std::function<base::Result<void>(data::DataStore&)>;
@@ -77,6 +78,8 @@ public:
     std::vector<manage::ModuleEvent> history(const std::string& id) const;
     std::shared_ptr<const data::DataStore> store() const;
     std::shared_ptr<const manage::WaitingEntries> waiting() const;
+    const upstream::ServerRegistry& servers() const { return services_.servers; }
+    const upstream::SetCatalog& sets() const { return services_.sets; }
 
 private:
     explicit ControlPlane(std::uint32_t loops) : metrics_(loops), host_(services_) {}

@@ -91,8 +91,20 @@ base::Result<void> Gateway::startLoops(AccessLog* accessLog) {
         loops_.push_back(std::move(loop));
     }
     port_ = loops_.front()->acceptor.boundPort();
+    followUpstreams();
     for (const auto& loop : loops_) threads_.emplace_back([&loop = *loop] { loop.run(); });
     return {};
+}
+
+// Each loop hears of the addresses by itself, and connects to what it has heard last: there is nothing to lock, and
+// nothing is freed that a loop uses. What is known before a chain is published has been posted before it.
+void Gateway::followUpstreams() {
+    plane_->servers().follow([this](std::uint32_t id, const std::shared_ptr<const upstream::AddressList>& addresses) {
+        for (const auto& loop : loops_)
+            loop->events.post([&pool = loop->upstreams, id, addresses] { pool.setAddresses(id, addresses); });
+    });
+    const config::Settings::UpstreamCheck& check = settings().upstreamCheck;
+    if (check.enabled) healthCheck_ = std::make_unique<upstream::HealthCheck>(check, plane_->servers());
 }
 
 void Gateway::stop() {
@@ -105,6 +117,8 @@ void Gateway::stop() {
     for (const auto& loop : loops_) loop->drain(settings().server.drainTimeout);
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    plane_->servers().follow({});
+    healthCheck_.reset();
 }
 
 // ---- Snapshots ----

@@ -20,6 +20,8 @@
 #include "manage/data_control.hpp"
 #include "manage/explain_control.hpp"
 #include "manage/module_control.hpp"
+#include "manage/upstream_page.hpp"
+#include "upstream/health_check.hpp"
 
 namespace weir::gateway {
 
@@ -27,7 +29,8 @@ namespace weir::gateway {
 // one thread, which is the control thread until start().
 class Gateway final : public manage::DataControl,
                       public manage::ModuleControl,
-                      public manage::ExplainControl {
+                      public manage::ExplainControl,
+                      public manage::UpstreamSource {
 public:
     // Loads the core modules, prepares the data, builds the first chain; opens no port. Errors are the operator's.
     static base::Result<std::unique_ptr<Gateway>> prepare(data::Configuration configuration);
@@ -71,6 +74,13 @@ public:
     base::Result<std::string, module::Refusal> install(std::string bytes) override;
     // ExplainControl: while the state is Up.
     base::Result<base::Value> explain(const manage::ExplainRequest& request) override;
+    // UpstreamSource.
+    std::vector<std::shared_ptr<const upstream::SetCatalog::Set>> upstreamSets() const override {
+        return plane_->sets().sets();
+    }
+    std::shared_ptr<const upstream::AddressList> addressesOf(const upstream::Server& server) const override {
+        return plane_->servers().addresses(server);
+    }
     // Before start(), without extension modules.
     base::Result<base::Value> explainUnstarted(const manage::ExplainRequest& request) const;
     // A module's code hangs in a thread that can not be ended: end the program without taking it apart.
@@ -86,6 +96,7 @@ private:
     explicit Gateway(data::Configuration configuration) : configuration_(std::move(configuration)) {}
 
     base::Result<void> startLoops(AccessLog* accessLog);
+    void followUpstreams();
     void publish(const std::shared_ptr<const chain::Snapshot>& snapshot);
     void takeBack(std::shared_ptr<const chain::Snapshot> snapshot);
     void freeReturned();
@@ -109,6 +120,7 @@ private:
     std::unique_ptr<chain::WorkerPool> workers_;
     std::vector<std::unique_ptr<GatewayLoop>> loops_;
     std::vector<std::thread> threads_;
+    std::unique_ptr<upstream::HealthCheck> healthCheck_;  // null: upstreamCheck.enabled is false
     std::unique_ptr<ControlThread> control_;
     std::unique_ptr<ExtLoader> loader_;        // null: no ext directory
     std::unique_ptr<ControlThread> modules_;   // the loader's thread

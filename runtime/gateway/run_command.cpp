@@ -111,8 +111,9 @@ private:
 
         const GatewayStatus status(gateway);
         const config::Settings& settings = gateway.settings();
-        manage::ManagementServer management(settings.management, status,
-                                            {&gateway, &gateway, settings.extPlugin.upload, &gateway}, settings.local.sha512Key);
+        manage::ManagementServer management(
+            settings.management, status, {&gateway, &gateway, settings.extPlugin.upload, &gateway, &gateway},
+            settings.local.sha512Key);
         if (auto started = management.start(); !started) return refuseAddress(started.error());
         base::logInfo("management on " + management.address());
         if (auto started = gateway.start(accessLog_.get()); !started) return refuseAddress(started.error());

@@ -66,13 +66,14 @@ PageReply Pages::answer(const PageRequest& request, std::uint16_t port) const {
     else if (path == "/actuator/prometheus") page = PageReply{200, metricsPage(source_), {}, {}, kMetricsType};
     else if (path == "/plugins") page = plugins();
     else if (path == "/spi") page = spi();
+    else if (path == "/upstreams" && controls_.upstreams && controls_.data) page = upstreams();
     else if (auto module = modulePages(path)) page = std::move(*module);
     else if (auto dump = controls_.data ? dataPage(path, source_, *controls_.data) : std::nullopt)
         page = PageReply{200, std::move(*dump), {}, {}, {}};
     if (!page) {
         return errorPage(404, "There is no such page; there are /actuator/health, /actuator/prometheus, /plugins, "
-                              "/plugins/ID, /plugins/ID/history and /spi; POST /explain says what would become of a "
-                              "request.");
+                              "/plugins/ID, /plugins/ID/history, /spi and /upstreams; POST /explain says what would "
+                              "become of a request.");
     }
     return request.method == "GET" || request.method == "HEAD" ? *page : wrongMethod("GET", "This page can only be read.");
 }
@@ -150,6 +151,13 @@ PageReply Pages::plugins() const {
         if (interface.empty() || interface == module::kPluginInterface) list.append(row);
     }
     return {200, base::toJson(list), {}, {}, {}};
+}
+
+PageReply Pages::upstreams() const {
+    Value rows;
+    controls_.data->read(
+        [&](const data::DataStore& store) { rows = upstreamRows(*controls_.upstreams, store.data()); });
+    return {200, base::toJson(rows), {}, {}, {}};
 }
 
 PageReply Pages::spi() const { return {200, base::toJson(moduleRows(source_.modules(), waiting())), {}, {}, {}}; }

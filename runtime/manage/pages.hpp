@@ -15,7 +15,7 @@
 namespace weir::manage {
 
 // What the management port answers: /actuator/health, /actuator/prometheus, /plugins, /plugins/{id} (of a module, else a
-// plugin's key), /spi; the dumps of data_pages.hpp, the calls of local_api.hpp and module_calls.hpp. Any thread.
+// plugin's key), /spi, /upstreams; the dumps of data_pages.hpp, the calls of local_api.hpp and module_calls.hpp. Any thread.
 class Pages {
 public:
     // `token` and `localKey` (the setting local.sha512Key) may be empty. `loopback`: only this machine reaches the port, so
@@ -35,6 +35,7 @@ private:
     std::set<std::string> waiting() const;
     PageReply plugins() const;
     PageReply spi() const;
+    PageReply upstreams() const;
 
     const StatusSource& source_;
     config::Secret token_;

@@ -16,8 +16,13 @@ constexpr int kReadsPerWake = 8;       // then the others have their turn
 constexpr std::uint8_t kMaxInterim = 16;  // 1xx heads before the final one
 }  // namespace
 
-Connection::Connection(ConnectionPool& pool, std::shared_ptr<const Server> server)
-    : pool_(pool), server_(std::move(server)), timer_(&Connection::onTimer, this) {}
+Connection::Connection(ConnectionPool& pool, std::shared_ptr<const Server> server,
+                       std::shared_ptr<const AddressList> addresses, std::uint32_t turn)
+    : pool_(pool),
+      server_(std::move(server)),
+      addresses_(std::move(addresses)),
+      timer_(&Connection::onTimer, this),
+      turn_(turn) {}
 
 // ---- A call ----
 
@@ -134,11 +139,10 @@ void Connection::connected() {
     if (listener_ && out_.empty() && !requestSent_) listener_->onCallWritten();
 }
 
-// The next address of a name that has several.
-bool Connection::connectNext() {
-    pool_.loop_.close(*this);
-    while (++address_ < server_->addresses.size()) {
-        auto fd = net::startConnect(server_->addresses[address_]);
+// Starts to connect to the address at hand, or to the next that takes a connect.
+bool Connection::tryAddress() {
+    for (; attempt_ < addresses_->size(); ++attempt_) {
+        auto fd = net::startConnect(address());
         if (!fd.ok()) continue;
         if (!pool_.loop_.add(*this, *fd)) {
             ::close(*fd);
@@ -148,6 +152,13 @@ bool Connection::connectNext() {
         return true;
     }
     return false;
+}
+
+// The next address of a name that has several.
+bool Connection::connectNext() {
+    pool_.loop_.close(*this);
+    ++attempt_;
+    return tryAddress();
 }
 
 void Connection::read() {
@@ -333,51 +344,56 @@ ConnectionPool::~ConnectionPool() {
 }
 
 Connection* ConnectionPool::acquire(const std::shared_ptr<const Server>& server, bool fresh) {
-    if (server->id < newest_.size() && newest_[server->id] && !fresh) {
-        Connection* connection = newest_[server->id];
+    if (!resolved(*server)) return nullptr;
+    Place& place = places_[server->id];
+    if (place.newest && !fresh) {
+        Connection* connection = place.newest;
         unpark(*connection);
         connection->state_ = Connection::State::Busy;
         connection->reused_ = true;
         ++counters_.reused;
         return connection;
     }
-    for (std::uint32_t i = 0; i < server->addresses.size(); ++i) {
-        auto fd = net::startConnect(server->addresses[i]);
-        if (!fd.ok()) continue;
-        std::unique_ptr<Connection> made(new Connection(*this, server));
-        if (!loop_.add(*made, *fd)) {
-            ::close(*fd);
-            continue;
+    std::unique_ptr<Connection> made(new Connection(*this, server, place.addresses, place.turns++));
+    if (!made->tryAddress()) return nullptr;
+    made->state_ = Connection::State::Connecting;
+    made->nextOpen_ = open_;
+    if (open_) open_->previousOpen_ = made.get();
+    open_ = made.get();
+    ++counters_.opened;
+    ++counters_.open;
+    return made.release();
+}
+
+void ConnectionPool::setAddresses(std::uint32_t id, std::shared_ptr<const AddressList> addresses) {
+    if (id >= places_.size()) places_.resize(id + 1);
+    places_[id].addresses = std::move(addresses);
+    for (Connection* connection = places_[id].newest; connection;) {
+        Connection* older = connection->older_;
+        if (!places_[id].addresses->has(connection->address())) {
+            unpark(*connection);
+            connection->close();
         }
-        made->clearWritable();
-        made->address_ = i;
-        made->state_ = Connection::State::Connecting;
-        made->nextOpen_ = open_;
-        if (open_) open_->previousOpen_ = made.get();
-        open_ = made.get();
-        ++counters_.opened;
-        ++counters_.open;
-        return made.release();
+        connection = older;
     }
-    return nullptr;
 }
 
 void ConnectionPool::park(Connection& connection) {
-    const std::uint32_t id = connection.server_->id;
-    if (counters_.idle >= limits_.maxIdle) return connection.close();
-    if (id >= newest_.size()) newest_.resize(id + 1, nullptr);
+    Place& place = places_[connection.server_->id];
+    const bool current = place.addresses == connection.addresses_ || place.addresses->has(connection.address());
+    if (counters_.idle >= limits_.maxIdle || !current) return connection.close();
     connection.state_ = Connection::State::Idle;
     connection.newer_ = nullptr;
-    connection.older_ = newest_[id];
+    connection.older_ = place.newest;
     if (connection.older_) connection.older_->newer_ = &connection;
-    newest_[id] = &connection;
+    place.newest = &connection;
     ++counters_.idle;
     connection.arm(Connection::Waiting::Idle);
 }
 
 void ConnectionPool::unpark(Connection& connection) {
     if (connection.newer_) connection.newer_->older_ = connection.older_;
-    else newest_[connection.server_->id] = connection.older_;
+    else places_[connection.server_->id].newest = connection.older_;
     if (connection.older_) connection.older_->newer_ = connection.newer_;
     connection.newer_ = connection.older_ = nullptr;
     --counters_.idle;

@@ -85,12 +85,15 @@ private:
     enum class State : std::uint8_t { Connecting, Idle, Busy, Closed };
     enum class Waiting : std::uint8_t { Nothing, Connect, Response, Body, Idle };
 
-    Connection(ConnectionPool& pool, std::shared_ptr<const Server> server);
+    Connection(ConnectionPool& pool, std::shared_ptr<const Server> server,
+               std::shared_ptr<const AddressList> addresses, std::uint32_t turn);
 
     void onReady() override;
     static void onTimer(void* self);
     void connected();
+    bool tryAddress();
     bool connectNext();
+    const net::Endpoint& address() const { return addresses_->choose(turn_, attempt_); }
     void read();
     void readSome();
     bool feed(net::Buffer& buffer);
@@ -104,6 +107,7 @@ private:
 
     ConnectionPool& pool_;
     std::shared_ptr<const Server> server_;
+    std::shared_ptr<const AddressList> addresses_;  // as they were when it was opened
     net::Timer timer_;
     net::OutQueue out_;
     CallListener* listener_ = nullptr;
@@ -115,7 +119,8 @@ private:
     std::string_view body_;
     Timeouts timeouts_;
     http::FieldTable::Mark fieldMark_ = 0;
-    std::uint32_t address_ = 0;  // of server_->addresses, being tried
+    std::uint32_t turn_ = 0;
+    std::uint32_t attempt_ = 0;  // of turn_ at addresses_: what is connected to, or was last
     State state_ = State::Closed;
     Waiting waiting_ = Waiting::Nothing;
     Asked asked_;
@@ -154,6 +159,13 @@ public:
     // An idle connection, the last used first, or a new one that is being connected; call begin() on it. fresh: never
     // an idle one. Null when the server has no address or no descriptor can be had.
     Connection* acquire(const std::shared_ptr<const Server>& server, bool fresh = false);
+    // The server's name has an address, as far as this loop has heard.
+    bool resolved(const Server& server) const {
+        return server.id < places_.size() && places_[server.id].addresses != nullptr;
+    }
+    // From now on these are the addresses of the server with that id: idle connections to others are closed, running
+    // ones when their call is over. Null: the id means no server any more, and nobody here holds the one it meant.
+    void setAddresses(std::uint32_t id, std::shared_ptr<const AddressList> addresses);
 
     struct Counters {  // any thread may read them
         base::LoopCounter opened;
@@ -166,13 +178,19 @@ public:
 private:
     friend class Connection;
 
+    struct Place {
+        std::shared_ptr<const AddressList> addresses;
+        Connection* newest = nullptr;  // of the idle ones
+        std::uint32_t turns = 0;       // connections opened
+    };
+
     void park(Connection& connection);
     void unpark(Connection& connection);
 
     net::EventLoop& loop_;
     net::BufferPool& buffers_;
     const Limits limits_;
-    std::vector<Connection*> newest_;  // idle ones, by server id
+    std::vector<Place> places_;  // by server id
     Connection* open_ = nullptr;
     Counters counters_;
 };

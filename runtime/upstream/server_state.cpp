@@ -9,6 +9,11 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr std::int64_t kSmoothing = 8;  // a call moves the latency by an eighth of the difference
 }  // namespace
 
+ServerState::~ServerState() {
+    setUnhealthy(false);
+    if (ejected()) out->fetch_sub(1, kRelaxed);
+}
+
 void ServerState::setUnhealthy(bool now) {
     if (unhealthy.exchange(now, kRelaxed) == now) return;
     if (now) out->fetch_add(1, kRelaxed);

@@ -31,6 +31,11 @@ struct alignas(64) ServerState {
     // look at while there is none.
     std::shared_ptr<std::atomic<std::uint32_t>> out = std::make_shared<std::atomic<std::uint32_t>>(0);
 
+    ServerState() = default;
+    ~ServerState();  // one that is out is not counted any more
+    ServerState(const ServerState&) = delete;
+    ServerState& operator=(const ServerState&) = delete;
+
     void setUnhealthy(bool now);
 
     // ---- one call: began, then at most one of answered, failed and dropped, then ended ----

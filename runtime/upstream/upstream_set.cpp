@@ -39,8 +39,9 @@ std::optional<std::uint32_t> BalancerRegistry::find(std::string_view key) const 
 
 base::Result<std::unique_ptr<UpstreamSet>> UpstreamSet::make(std::span<const weir_upstream> upstreams,
                                                              const BalancerRegistry& balancers,
-                                                             ServerRegistry& servers) {
+                                                             ServerRegistry& servers, SetCatalog& catalog) {
     std::unique_ptr<UpstreamSet> set(new UpstreamSet);
+    std::vector<SetCatalog::Listed> listed;
     std::vector<weir_upstream> usable;
     for (const weir_upstream& one : upstreams) {
         const std::string_view protocol(one.protocol.data, one.protocol.size);
@@ -48,12 +49,14 @@ base::Result<std::unique_ptr<UpstreamSet>> UpstreamSet::make(std::span<const wei
             return base::Error{base::ErrorCode::Unsupported, "",
                                "protocol '" + std::string(protocol) + "' is not supported, only http:// is"};
         }
-        auto server = servers.get(std::string(one.url.data, one.url.size));
+        auto server = servers.get(std::string(one.url.data, one.url.size), one.status != WEIR_UPSTREAM_UNCHECKED);
         if (!server.ok()) return std::move(server).error();
+        listed.push_back({std::string(protocol), one.weight, one.status != WEIR_UPSTREAM_OFF, one.gray != 0, *server});
         if (!one.status || one.weight == 0) continue;
         set->servers_.push_back(std::move(server).value());
         usable.push_back(one);
     }
+    set->listed_ = catalog.add(std::move(listed));
     if (usable.empty()) return set;
     set->out_ = set->servers_.front()->state.out;
     set->states_.reserve(balancers.all().size());  // a state that was made always finds its place

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "upstream/balancer_registry.hpp"
 #include "upstream/server_registry.hpp"
+#include "upstream/set_catalog.hpp"
 #include "weir/abi.h"
 
 namespace weir::upstream {
@@ -27,7 +28,8 @@ struct RetryBudget {
 class UpstreamSet {
 public:
     static base::Result<std::unique_ptr<UpstreamSet>> make(std::span<const weir_upstream> upstreams,
-                                                           const BalancerRegistry& balancers, ServerRegistry& servers);
+                                                           const BalancerRegistry& balancers, ServerRegistry& servers,
+                                                           SetCatalog& catalog);
     ~UpstreamSet();
     UpstreamSet(const UpstreamSet&) = delete;
     UpstreamSet& operator=(const UpstreamSet&) = delete;
@@ -63,6 +65,7 @@ private:
     std::vector<State> states_;
     std::shared_ptr<const std::atomic<std::uint32_t>> out_;  // of the process; null in an empty set
     mutable std::atomic<std::uint32_t> retries_{0};
+    std::shared_ptr<const SetCatalog::Set> listed_;  // shown while this lives; holds those that are out, too: C15
 };
 
 }  // namespace weir::upstream

@@ -171,6 +171,8 @@ std::string values() {
     VALUE(WEIR_SLOT_METHOD); VALUE(WEIR_SLOT_COUNT);
     out += "enum weir_option\n";
     VALUE(WEIR_OPTION_ALLOW_UPGRADE); VALUE(WEIR_OPTION_PRESERVE_HOST);
+    out += "enum weir_upstream_status\n";
+    VALUE(WEIR_UPSTREAM_OFF); VALUE(WEIR_UPSTREAM_ON); VALUE(WEIR_UPSTREAM_UNCHECKED);
     out += "enum weir_retry\n";
     VALUE(WEIR_RETRY_CURRENT); VALUE(WEIR_RETRY_FAILOVER);
     out += "enum weir_call\n";

@@ -11,19 +11,22 @@
 
 namespace weir::support {
 
-RecordingUpstream::RecordingUpstream(Reply reply, int port)
+RecordingUpstream::RecordingUpstream(Reply reply, int port, const std::string& host)
     : RecordingUpstream(
           Serve([reply = std::move(reply)](Connection& connection) {
               while (auto request = connection.next()) connection.send(reply(*request));
           }),
-          port) {}
+          port, host) {}
 
-RecordingUpstream::RecordingUpstream(Serve serve, int port) : serve_(std::move(serve)) {
+RecordingUpstream::RecordingUpstream(Serve serve, int port, const std::string& host)
+    : serve_(std::move(serve)), host_(host) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int one = 1;  // connections of one that was here before may linger
+    setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    inet_pton(AF_INET, host.c_str(), &address.sin_addr);
     socklen_t size = sizeof address;
     const int reuse = 1;  // the port of one that was killed may have connections that are not quite over
     setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);

@@ -26,16 +26,17 @@ public:
 
     // The default reply: 200 with the body "ok". Port 0 takes a free one.
     RecordingUpstream() : RecordingUpstream(Reply([](const HttpMessage&) { return ok("ok"); })) {}
-    explicit RecordingUpstream(Reply reply, int port = 0);
-    explicit RecordingUpstream(Serve serve, int port = 0);
+    // `host`: an IPv4 address of this machine, for names that have several.
+    explicit RecordingUpstream(Reply reply, int port = 0, const std::string& host = "127.0.0.1");
+    explicit RecordingUpstream(Serve serve, int port = 0, const std::string& host = "127.0.0.1");
     // Cuts all connections and waits until every script has returned.
     ~RecordingUpstream();
     RecordingUpstream(const RecordingUpstream&) = delete;
     RecordingUpstream& operator=(const RecordingUpstream&) = delete;
 
     int port() const { return port_; }
-    // As divide's handle wants it: "127.0.0.1:port".
-    std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+    // As divide's handle wants it: "host:port".
+    std::string address() const { return host_ + ":" + std::to_string(port_); }
 
     std::vector<HttpMessage> requests() const;
     // All bytes of all connections as they came, whole requests or not, up to kKeptBytes.
@@ -57,6 +58,7 @@ private:
     void run(Connection& connection);
 
     Serve serve_;
+    const std::string host_;
     int listener_ = -1;
     int port_ = 0;
     mutable std::mutex mutex_;

@@ -105,12 +105,18 @@ typedef enum weir_option {
 
 /* ---- Upstreams. ---- */
 
+typedef enum weir_upstream_status {
+    WEIR_UPSTREAM_OFF = 0,       /* taken out */
+    WEIR_UPSTREAM_ON = 1,
+    WEIR_UPSTREAM_UNCHECKED = 2  /* on, whatever a health check would find */
+} weir_upstream_status;
+
 typedef struct weir_upstream {
     uint32_t size;
     uint32_t weight;
     weir_str protocol;  /* "http://" */
     weir_str url;       /* host:port */
-    int32_t status;     /* 0: taken out */
+    int32_t status;     /* weir_upstream_status */
     int32_t gray;
     int64_t timestamp_ms;
     int64_t warmup_ms;

@@ -30,6 +30,7 @@ struct Upstream {
     bool gray = false;
     std::int64_t timestampMs = 0;
     std::int64_t warmupMs = 0;
+    bool check = true;  // false: on, and no health check has a say
 };
 
 // Owns a host's set of upstreams. Made and destroyed on the control thread (a selector handle owns one); read on loops.
@@ -49,8 +50,11 @@ public:
     bool assign(const std::vector<Upstream>& upstreams, weir_error* error) {
         std::vector<weir_upstream> list;
         for (const Upstream& one : upstreams) {
-            list.push_back({sizeof(weir_upstream), one.weight, detail::str(one.protocol), detail::str(one.url),
-                            one.status, one.gray, one.timestampMs, one.warmupMs});
+            const weir_upstream_status status = !one.check    ? WEIR_UPSTREAM_UNCHECKED
+                                                : one.status ? WEIR_UPSTREAM_ON
+                                                             : WEIR_UPSTREAM_OFF;
+            list.push_back({sizeof(weir_upstream), one.weight, detail::str(one.protocol), detail::str(one.url), status,
+                            one.gray, one.timestampMs, one.warmupMs});
         }
         weir_upstream_set* made = nullptr;
         if (detail::hostTable->upstream_set_create(detail::hostTable, list.data(), list.size(), &made, error) !=

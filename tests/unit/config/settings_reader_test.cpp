@@ -68,6 +68,11 @@ TEST_CASE("without any source the settings are the documented defaults") {
     CHECK(settings.upstream.ejection.max == 300s);
     CHECK(settings.upstream.retryBudget.percent == 20);
     CHECK(settings.upstream.retryBudget.minConcurrent == 3);
+    CHECK(settings.upstream.resolveInterval == 30s);
+    CHECK_FALSE(settings.upstreamCheck.enabled);
+    CHECK(settings.upstreamCheck.interval == 5s);
+    CHECK(settings.upstreamCheck.timeout == 3s);
+    CHECK(settings.upstreamCheck.path.text.empty());
     CHECK(settings.compat.errorStatus == config::ErrorStatus::Weir);
     CHECK(settings.compat.match == config::MatchChoice::Best);
     CHECK(settings.server.requestIdHeader.text == "X-Request-Id");
@@ -279,7 +284,7 @@ TEST_CASE("an unknown key is refused with the nearest one") {
         {{"server:\n  adress: x\n"}, "conf/weir.yaml:2:3: server: unknown key \"adress\"; did you mean \"address\"?"},
         {{"extplugin: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"extplugin\"; did you mean \"extPlugin\"?"},
         {{"colour: {}\n"}, "conf/weir.yaml:1:1: weir: unknown key \"colour\"; expected one of server, management, "
-                           "local, extPlugin, modules, data, upstream, compat, log, accessLog"},
+                           "local, extPlugin, modules, data, upstream, upstreamCheck, compat, log, accessLog"},
         {{"", {{"server.prot", "1"}}}, "--server.prot: no such setting; did you mean \"server.port\"?"},
         {{"", {{"weir.server.port", "1"}}}, "--weir.server.port: no such setting; did you mean \"server.port\"?"},
         {{"", {{"server", "1"}}}, "--server: no such setting"},
@@ -351,4 +356,14 @@ TEST_CASE("the help names every setting with its variable and default") {
     CHECK(has(help, "--compat.errorStatus=weir"));
     CHECK(has(help, "--accessLog.format=off  (WEIR_ACCESS_LOG_FORMAT)\n      A line for each request, or none. Takes "
                     "combined, json or off.\n"));
+}
+
+TEST_CASE("the path of upstream checks is one that a request line can have") {
+    CHECK(good({"upstreamCheck: {path: '/health?deep=1'}"}).upstreamCheck.path.text == "/health?deep=1");
+    CHECK(good({"upstreamCheck: {path: }"}).upstreamCheck.path.text.empty());
+    for (const char* path : {"health", "'/a b'", "/a#b", "/\u00e4", "'/a\r\n'", "[/a]"}) {
+        INFO(path);
+        CHECK_THAT(error({"upstreamCheck: {path: " + std::string(path) + "}"}),
+                   Catch::Contains("upstreamCheck.path: expected a path that begins with / and has no blanks"));
+    }
 }

@@ -45,6 +45,8 @@ shenyu:
   switchConfig: {collapseSlashes: true}
   netty: {http: {httpDecoder: {maxHeaderSize: 4096}}}
   httpclient: {connectTimeout: 900, pool: {maxIdleTime: 20s}}
+  upstreamCheck: {enabled: true, poolSize: 3, timeout: 300, healthyThreshold: 2, unhealthyThreshold: 4, interval: 600,
+                  printEnabled: true, printInterval: 700}
 )",
                              R"(
 server.port: 1
@@ -56,6 +58,8 @@ shenyu:
   netty.http.http-decoder.max-header-size: 4096
   httpclient.connect-timeout: 900
   HTTPCLIENT.pool: {max-idle-time: 20s}
+  upstream-check: {enabled: yes, poolSize: 3, timeout: 300, healthy-threshold: 2, unhealthyThreshold: 4, interval: 600,
+                   printEnabled: yes, print-interval: 700}
 )"}) {
         INFO(yaml);
         const Read got = read(yaml);
@@ -73,6 +77,14 @@ shenyu:
         CHECK(got.settings->server.maxRequestHeaderBytes == 4096);
         CHECK(got.settings->upstream.connectTimeout == 900ms);
         CHECK(got.settings->upstream.keepAliveTimeout == 20s);
+        CHECK(got.settings->upstreamCheck.enabled);
+        CHECK(got.settings->upstreamCheck.poolSize == 3);
+        CHECK(got.settings->upstreamCheck.timeout == 300ms);
+        CHECK(got.settings->upstreamCheck.healthyThreshold == 2);
+        CHECK(got.settings->upstreamCheck.unhealthyThreshold == 4);
+        CHECK(got.settings->upstreamCheck.interval == 600ms);
+        CHECK(got.settings->upstreamCheck.printEnabled);
+        CHECK(got.settings->upstreamCheck.printInterval == 700ms);
     }
     const Read kept = read("shenyu: {switchConfig: {collapseSlashes: false}}");
     CHECK(kept.settings->server.doubleSlashes == config::DoubleSlashes::Keep);

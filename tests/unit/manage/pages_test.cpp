@@ -1,6 +1,7 @@
 #include "manage/pages.hpp"
 
 #include "support/catch.hpp"
+#include "unit/manage/fake_control.hpp"
 #include "unit/manage/fake_status.hpp"
 
 using namespace weir;
@@ -79,6 +80,22 @@ TEST_CASE("off loopback nothing is read without the token") {
         }
     }
     CHECK(pages.answer({"GET", "/no/such/page", ""}, 9196).status == 401);
+}
+
+TEST_CASE("/upstreams is there where somebody tells of them, and needs the token off loopback as the others do") {
+    FakeStatus status;
+    FakeControl control;
+    struct NoUpstreams final : UpstreamSource {
+        std::vector<std::shared_ptr<const upstream::SetCatalog::Set>> upstreamSets() const override { return {}; }
+        std::shared_ptr<const upstream::AddressList> addressesOf(const upstream::Server&) const override {
+            return nullptr;
+        }
+    } none;
+    Controls controls{.data = &control, .upstreams = &none};
+    CHECK(Pages(status, {}, true, controls).answer({"GET", "/upstreams", ""}, 9196).body == "[]");
+    CHECK(Pages(status, {}, true, controls).answer({"POST", "/upstreams", ""}, 9196).status == 405);
+    CHECK(Pages(status, config::Secret("s"), false, controls).answer({"GET", "/upstreams", ""}, 9196).status == 401);
+    CHECK(get(status, "/upstreams").status == 404);
 }
 
 TEST_CASE("off loopback without a token set, the answer names the setting") {

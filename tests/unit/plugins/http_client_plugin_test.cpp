@@ -108,12 +108,12 @@ TEST_CASE("the strategy failover goes to another upstream at once, not to one th
     Run run(3, WEIR_RETRY_FAILOVER);
     CHECK(run.with({WEIR_CALL_UNRESOLVED, WEIR_CALL_OK}) == WEIR_FORWARD);
     CHECK(run.exchange.route->index == 1);
-    CHECK(run.exchange.excluded == 1);
+    CHECK(run.exchange.lastExcluded == 1);
     CHECK(run.exchange.sleeps.empty());
 
     Run twice(3, WEIR_RETRY_FAILOVER);
     CHECK(twice.with({WEIR_CALL_TIMEOUT, WEIR_CALL_RESET, WEIR_CALL_OK}) == WEIR_FORWARD);
-    CHECK(twice.exchange.excluded == 3);
+    CHECK(twice.exchange.lastExcluded == 3);
 }
 
 TEST_CASE("failover answers 503 when no upstream is left, and leaves the last error when the repeats are used up") {

@@ -40,6 +40,7 @@ struct FakeUpstream {
     bool gray;
     std::int64_t timestampMs;
     std::int64_t warmupMs;
+    bool checked;
 };
 
 struct FakeSet {
@@ -68,8 +69,10 @@ struct FakeExchange : weir_exchange {
     std::optional<weir_route> route;
     int call = WEIR_CALL_NONE;
     int picks = 0;       // what upstream_pick answers
+    int failPicks = 0;   // how often it answers -1 before that
+    std::vector<std::vector<std::uint64_t>> excluded;  // what each pick left out, by words; empty: nothing
     int calls = 0;       // how often upstream_call was asked for
-    std::uint64_t excluded = 0;         // what the last upstream_pick was told, of the first 64
+    std::uint64_t lastExcluded = 0;     // what the last upstream_pick was told, of the first 64
     int repeat = WEIR_REPEAT_NOW;       // what upstream_repeat answers
     int busy = 0;                       // how often it answers LATER before, when asked to take a place
     std::vector<std::uint64_t> sleeps;  // ns
@@ -176,7 +179,7 @@ inline void setUpstreamServices(weir_host& host) {
                 return WEIR_INVALID;
             }
             set->upstreams.push_back({text(one.protocol), text(one.url), one.weight, one.status != 0, one.gray != 0,
-                                      one.timestamp_ms, one.warmup_ms});
+                                      one.timestamp_ms, one.warmup_ms, one.status != WEIR_UPSTREAM_UNCHECKED});
         }
         *out = set.release()->raw();
         return WEIR_OK;
@@ -186,9 +189,12 @@ inline void setUpstreamServices(weir_host& host) {
     host.route_get = [](weir_exchange* e, weir_route* out) -> std::int32_t {
         return give(FakeExchange::of(e).route, out);
     };
-    host.upstream_pick = [](weir_exchange* e, weir_upstream_set*, std::uint32_t, const std::uint64_t* excluded) {
-        FakeExchange::of(e).excluded = excluded ? *excluded : 0;
-        return static_cast<std::int32_t>(FakeExchange::of(e).picks);
+    host.upstream_pick = [](weir_exchange* e, weir_upstream_set* set, std::uint32_t, const std::uint64_t* excluded) {
+        FakeExchange& exchange = FakeExchange::of(e);
+        exchange.lastExcluded = excluded ? *excluded : 0;
+        const std::size_t words = excluded && set ? (FakeSet::of(set).upstreams.size() + 63) / 64 : 0;
+        exchange.excluded.emplace_back(excluded, excluded + words);
+        return exchange.failPicks-- > 0 ? -1 : static_cast<std::int32_t>(exchange.picks);
     };
     host.upstream_count = [](const weir_upstream_set* set) {
         return static_cast<std::uint32_t>(reinterpret_cast<const FakeSet*>(set)->upstreams.size());

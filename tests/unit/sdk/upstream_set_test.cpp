@@ -24,7 +24,17 @@ TEST_CASE("an upstream set owns what the host made of its list") {
         CHECK(list[1].protocol == "http://");
         CHECK(list[1].weight == 50);
         CHECK(list[1].status);
+        CHECK(list[1].checked);
 
+        SECTION("an upstream that no check has a say in is on") {
+            REQUIRE(set.assign({{.url = "c:3", .status = false, .check = false}, {.url = "d:4", .status = false}},
+                               error.raw()));
+            const auto& other = FakeSet::of(set.raw()).upstreams;
+            CHECK(other[0].status);
+            CHECK_FALSE(other[0].checked);
+            CHECK_FALSE(other[1].status);
+            CHECK(other[1].checked);
+        }
         SECTION("a new list replaces the old set") {
             REQUIRE(set.assign({{.url = "c:3"}}, error.raw()));
             CHECK(FakeSet::alive == 1);
