@@ -19,10 +19,12 @@ struct UpstreamHandle {
     std::int64_t timestamp = 0;  // ms
     std::int64_t warmup = 0;     // ms
     bool gray = false;
+    bool healthCheckEnabled = true;  // false: used whatever a check would find and `status` says
     // ShenYu's own bookkeeping; nothing here depends on them.
     std::string upstreamHost;
-    bool healthCheckEnabled = true;
     std::string namespaceId;
+
+    bool usable() const { return weight > 0 && (status || !healthCheckEnabled); }
     static constexpr auto fields = weir::fields(
         weir::field("protocol", &UpstreamHandle::protocol),
         weir::field("upstreamUrl", &UpstreamHandle::upstreamUrl).required(),
@@ -40,7 +42,10 @@ struct DivideSelector {
     std::vector<UpstreamHandle> upstreams;
     static constexpr auto items = &DivideSelector::upstreams;
 
-    UpstreamSet set;  // of `upstreams`, made when the handle is prepared
+    // Made when the handle is prepared.
+    UpstreamSet gray;                 // of the gray ones alone; null: none is gray, or all are
+    UpstreamSet set;                  // of all
+    std::vector<std::string> usable;  // urls, by index in `set`
 };
 
 struct DivideRule {

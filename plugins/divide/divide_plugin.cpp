@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,15 +50,48 @@ std::uint64_t contentLength(const weir::Request& request) {
     return length;
 }
 
+struct Choice {
+    weir_upstream_set* set = nullptr;
+    int index = -1;
+};
+
+// The upstream that the client names, if it is one of the list that can be used: the pick is left nothing else, so that
+// health and ejection count as always. (ShenYu since 2.7.1; before, any address was called.)
+Choice specified(weir::Exchange& exchange, const DivideRule& rule, const DivideSelector& selector,
+                 std::string_view url) {
+    const auto found = std::find(selector.usable.begin(), selector.usable.end(), url);
+    if (found == selector.usable.end()) return {};
+    const auto index = static_cast<std::size_t>(found - selector.usable.begin());
+    std::vector<std::uint64_t> others(selector.usable.size() / 64 + 1, ~std::uint64_t{0});
+    others[index / 64] &= ~(std::uint64_t{1} << index % 64);
+    return {selector.set.raw(), exchange.pickUpstream(selector.set.raw(), rule.balancer, others.data())};
+}
+
+Choice choose(weir::Exchange& exchange, const DivideRule& rule, const DivideSelector& selector) {
+    if (const auto url = exchange.request().header("specify-domain"); url && !url->empty()) {
+        if (const Choice choice = specified(exchange, rule, selector, *url); choice.index >= 0) return choice;
+    }
+    if (selector.gray.raw()) {
+        const Choice choice{selector.gray.raw(), exchange.pickUpstream(selector.gray.raw(), rule.balancer)};
+        if (choice.index >= 0) return choice;  // else none of them is healthy
+    }
+    return {selector.set.raw(), exchange.pickUpstream(selector.set.raw(), rule.balancer)};
+}
+
 class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
     bool prepareSelector(DivideSelector& selector, weir_error* error) override {
-        std::vector<weir::Upstream> list;
+        std::vector<weir::Upstream> list, gray;
         for (UpstreamHandle& one : selector.upstreams) {
             if (!prepareUpstream(one, "[" + std::to_string(list.size()) + "]", error)) return false;
             list.push_back({one.protocol, one.upstreamUrl, one.weight, one.status, one.gray, one.timestamp,
-                            one.warmup});
+                            one.warmup, one.healthCheckEnabled});
+            if (!one.usable()) continue;
+            selector.usable.push_back(one.upstreamUrl);
+            if (one.gray) gray.push_back(list.back());
         }
-        return selector.set.assign(list, error);
+        const bool some = !gray.empty() && gray.size() < selector.usable.size();
+        if (some && !selector.gray.assign(gray, error)) return false;
+        return selector.set.assign(list, error);  // the last one made is the one that the gateway shows
     }
 
     bool prepareRule(DivideRule& rule, weir_error* error) override {
@@ -70,15 +105,15 @@ class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
         if (rule.requestMaxSize > 0 && contentLength(request) > rule.requestMaxSize)
             return exchange.replyError(413, 413, "Request Entity Too Large");
 
-        const int index = exchange.pickUpstream(selector.set.raw(), rule.balancer);
-        if (index < 0) {
+        const Choice choice = choose(exchange, rule, selector);
+        if (choice.index < 0) {
             return exchange.replyError(503, -119,
                                        "Can not find healthy upstream url, please check your configuration!");
         }
         weir_route route{};
         route.size = sizeof route;
-        route.index = index;
-        route.set = selector.set.raw();
+        route.index = choice.index;
+        route.set = choice.set;
         route.balancer = rule.balancer;
         route.timeout_ms = static_cast<std::uint32_t>(rule.timeout.count());
         route.retry = rule.retry;

@@ -65,7 +65,8 @@ TEST_CASE("a selector's upstreams reach the host as ShenYu means them") {
         const LoadedHandle selector(divide, WEIR_SCOPE_SELECTOR,
                                     R"([{"upstreamUrl":" h:80 ","weight":"20","protocol":""},
                                         {"upstreamUrl":"[::1]:80","status":false,"gray":true,"timestamp":1,"warmup":2,
-                                         "upstreamHost":"x","healthCheckEnabled":false,"namespaceId":"n"}])");
+                                         "upstreamHost":"x","healthCheckEnabled":true,"namespaceId":"n"},
+                                        {"upstreamUrl":"i:80","status":false,"healthCheckEnabled":false}])");
         const LoadedHandle rule(divide, WEIR_SCOPE_RULE, "");
         REQUIRE(selector.ok());
         REQUIRE(rule.ok());
@@ -73,8 +74,9 @@ TEST_CASE("a selector's upstreams reach the host as ShenYu means them") {
         FakeExchange exchange("/");
         REQUIRE(enter(divide, exchange, rule.get(), selector.get()) == WEIR_FORWARD);
         const auto& list = FakeSet::of(exchange.route->set).upstreams;
-        REQUIRE(list.size() == 2);
+        REQUIRE(list.size() == 3);
         CHECK(list[0].url == "h:80");
+        CHECK(list[0].checked);
         CHECK(list[0].protocol == "http://");
         CHECK(list[0].weight == 20);
         CHECK(list[0].status);
@@ -84,6 +86,9 @@ TEST_CASE("a selector's upstreams reach the host as ShenYu means them") {
         CHECK(list[1].gray);
         CHECK(list[1].timestampMs == 1);
         CHECK(list[1].warmupMs == 2);
+        CHECK(list[1].checked);
+        CHECK(list[2].status);  // forced on, as in ShenYu
+        CHECK_FALSE(list[2].checked);
     }
     CHECK(FakeSet::alive == 0);
 }
@@ -112,6 +117,68 @@ TEST_CASE("the route carries the rule's settings, and the code defaults without 
         CHECK(exchange.route->timeout_ms == row.timeout);
         CHECK(exchange.route->retry == row.retry);
         CHECK(exchange.route->retry_strategy == row.strategy);
+    }
+}
+
+TEST_CASE("while a gray upstream can be used, only gray ones are") {
+    struct Row {
+        const char* name;
+        const char* handle;
+        int failPicks;
+        std::vector<std::string> from;  // the set that is routed to
+    };
+    const Row rows[] = {
+        {"some are gray", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true},{"upstreamUrl":"c:1","gray":true}])",
+         0, {"b:1", "c:1"}},
+        {"none of the gray ones is left", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true}])", 1,
+         {"a:1", "b:1"}},
+        {"all are gray", R"([{"upstreamUrl":"a:1","gray":true},{"upstreamUrl":"b:1","gray":true}])", 0, {"a:1", "b:1"}},
+        {"the gray one is off", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true,"status":false}])", 0,
+         {"a:1", "b:1"}},
+        {"the gray one weighs nothing", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true,"weight":0}])", 0,
+         {"a:1", "b:1"}},
+    };
+    const LoadedPlugin divide("divide");
+    const LoadedHandle rule(divide, WEIR_SCOPE_RULE, "");
+    for (const Row& row : rows) {
+        INFO(row.name);
+        const LoadedHandle selector(divide, WEIR_SCOPE_SELECTOR, row.handle);
+        REQUIRE(selector.ok());
+        FakeExchange exchange("/");
+        exchange.failPicks = row.failPicks;
+        REQUIRE(enter(divide, exchange, rule.get(), selector.get()) == WEIR_FORWARD);
+        std::vector<std::string> from;
+        for (const auto& upstream : FakeSet::of(exchange.route->set).upstreams) from.push_back(upstream.url);
+        CHECK(from == row.from);
+    }
+}
+
+TEST_CASE("specify-domain leaves the pick one upstream of the list, and nothing changes when it can not be used") {
+    struct Row {
+        const char* domain;
+        int failPicks;
+        std::vector<std::vector<std::uint64_t>> excluded;  // of each pick
+    };
+    constexpr std::uint64_t kAllBut1 = ~std::uint64_t{2};
+    const Row rows[] = {
+        {"c:1", 0, {{kAllBut1}}},             // index 1: b is off
+        {"c:1", 1, {{kAllBut1}, {}}},         // it is not healthy
+        {"b:1", 0, {{}}},                     // listed, and off
+        {"evil:1", 0, {{}}},                  // not listed
+        {"", 0, {{}}},
+    };
+    const LoadedPlugin divide("divide");
+    const LoadedHandle rule(divide, WEIR_SCOPE_RULE, "");
+    const LoadedHandle selector(
+        divide, WEIR_SCOPE_SELECTOR,
+        R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","status":false},{"upstreamUrl":"c:1"}])");
+    REQUIRE(selector.ok());
+    for (const Row& row : rows) {
+        INFO(row.domain);
+        FakeExchange exchange("/", {{"specify-domain", row.domain}});
+        exchange.failPicks = row.failPicks;
+        REQUIRE(enter(divide, exchange, rule.get(), selector.get()) == WEIR_FORWARD);
+        CHECK(exchange.excluded == row.excluded);
     }
 }
 
