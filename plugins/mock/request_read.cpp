@@ -57,8 +57,9 @@ std::vector<Pair> queriesOf(std::string_view query) {
 
 std::vector<Pair> headersOf(const RequestData& request) {
     std::vector<Pair> all;
-    request.forEachHeader(
-        [&](std::string_view name, std::string_view value) { addFirst(all, std::string(name), std::string(value), true); });
+    request.forEachHeader([&](std::string_view name, std::string_view value) {
+        addFirst(all, std::string(name), std::string(value), true);
+    });
     return all;
 }
 

@@ -20,8 +20,9 @@ std::string pluginFor(const std::string& name, const std::string& path, const st
            "\n            handle: " + handle + "\n";
 }
 
-std::string withRedirect(const std::string& upstream, const std::string& handle, const std::string& path = "/http/old") {
-    return proxyTo(upstream) + pluginFor("redirect", path, handle);
+// For the paths below /http/old.
+std::string withRedirect(const std::string& upstream, const std::string& handle) {
+    return proxyTo(upstream) + pluginFor("redirect", "/http/old", handle);
 }
 
 Finished check(const std::string& yaml) {

@@ -222,10 +222,10 @@ public:
         return Answer::Reply;
     }
 
-    // The request goes through the chain again from its start, as one for `target`: a path, with a query or else with the
-    // client's. Used as reply() is. The plugins entered so far are dropped without their return parts, what they did to
-    // request and response is undone; attributes stay, and finished() runs once for each of them. Throws Error(500) for
-    // a target that is none, after WEIR_DISPATCHES times, and when the request's body is gone.
+    // The request goes through the chain again from its start, as one for `target`: a path, with a query or else with
+    // the client's. Used as reply() is. The plugins entered so far are dropped without their return parts, what they
+    // did to request and response is undone; attributes stay, and finished() runs once for each. Throws Error(500)
+    // for a target that is none, after WEIR_DISPATCHES times, and when the request's body is gone.
     Answer redispatch(std::string_view target) {
         switch (detail::hostTable->redispatch(this, detail::str(target))) {
             case WEIR_OK: return Answer::Reply;

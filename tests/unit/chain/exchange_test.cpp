@@ -813,9 +813,15 @@ TEST_CASE("a return part that sends the request through the chain again drops th
 TEST_CASE("a request whose body is gone, or a target that is none, is not sent through the chain again") {
     struct Row { BodyState body; const char* target; int status; };
     const Row rows[] = {
-        {BodyState::Absent, "/new", 200},     {BodyState::Streaming, "/new", 200}, {BodyState::Buffered, "/new", 200},
-        {BodyState::Taken, "/new", 500},      {BodyState::Absent, "", 500},        {BodyState::Absent, "new", 500},
-        {BodyState::Absent, "/a b", 500},     {BodyState::Absent, "/a#b", 500},    {BodyState::Absent, "/\xc3\xa4", 500},
+        {BodyState::Absent, "/new", 200},
+        {BodyState::Streaming, "/new", 200},
+        {BodyState::Buffered, "/new", 200},
+        {BodyState::Taken, "/new", 500},
+        {BodyState::Absent, "", 500},
+        {BodyState::Absent, "new", 500},
+        {BodyState::Absent, "/a b", 500},
+        {BodyState::Absent, "/a#b", 500},
+        {BodyState::Absent, "/\xc3\xa4", 500},
     };
     for (const Row& row : rows) {
         INFO(row.target);

@@ -24,8 +24,9 @@ TEST_CASE("a number is written as the format says") {
 }
 
 TEST_CASE("a format that is not for one number is refused") {
-    for (const char* format : {"", "text", "%d", "%s", "%n", "%", "%.f", "%.2", "%.31f", "%101f", "%99999999999999999999f",
-                               "%-f", "%0f", "%-08f", "%*f", "%.2f %.2f", "%1$f", "%lf", "%."}) {
+    for (const char* format : {"", "text", "%d", "%s", "%n", "%", "%.f", "%.2", "%.31f", "%101f",
+                               "%99999999999999999999f", "%-f",
+                               "%0f", "%-08f", "%*f", "%.2f %.2f", "%1$f", "%lf", "%."}) {
         INFO(format);
         CHECK_FALSE(DoubleFormat::parse(format));
     }

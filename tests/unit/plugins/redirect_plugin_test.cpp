@@ -11,7 +11,8 @@ TEST_CASE("redirect answers with the place, dispatches a path, and lets pass wit
         {"", WEIR_FORWARD, 0, "(none)", "(none)"},
         {R"j({})j", WEIR_FORWARD, 0, "(none)", "(none)"},
         {R"j({"redirectURI":" \t","httpStatusCode":301})j", WEIR_FORWARD, 0, "(none)", "(none)"},
-        {R"j({"redirectURI":"https://a.example/x?y=%41#z"})j", WEIR_REPLY, 302, "https://a.example/x?y=%41#z", "(none)"},
+        {R"j({"redirectURI":"https://a.example/x?y=%41#z"})j", WEIR_REPLY, 302, "https://a.example/x?y=%41#z",
+         "(none)"},
         {R"j({"redirectURI":" relative ","httpStatusCode":308})j", WEIR_REPLY, 308, "relative", "(none)"},
         {R"j({"redirectURI":"http://[::1]:80/","httpStatusCode":301})j", WEIR_REPLY, 301, "http://[::1]:80/", "(none)"},
         {R"j({"redirectURI":"/a/b?c"})j", WEIR_REPLY, 0, "(none)", "/a/b?c"},
@@ -36,7 +37,8 @@ TEST_CASE("redirect answers with the place, dispatches a path, and lets pass wit
 TEST_CASE("redirect refuses what is no URI and no status of a redirect") {
     struct Row { const char* handle; const char* message; };
     const Row rows[] = {
-        {R"j({"redirectURI":"http://a/b c"})j", "redirectURI: 'http://a/b c' has a byte that no URI has at position 11"},
+        {R"j({"redirectURI":"http://a/b c"})j",
+         "redirectURI: 'http://a/b c' has a byte that no URI has at position 11"},
         {R"j({"redirectURI":"http://a/\r\nX: y"})j",
          "redirectURI: 'http://a/\r\nX: y' has a byte that no URI has at position 10"},
         {R"j({"redirectURI":"/ä"})j", "redirectURI: '/ä' has a byte that no URI has at position 2"},
