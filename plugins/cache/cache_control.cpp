@@ -10,8 +10,6 @@ namespace weir::cache {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 // A number of seconds that is none is 0: stale at once (RFC 9111 4.2.1). One that is too large is the largest.
 std::uint64_t seconds(std::string_view text) {
     if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
@@ -30,10 +28,6 @@ std::optional<int> number(std::string_view text) {
 
 }  // namespace
 
-bool sameName(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string_view trimmed(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t");
     if (begin == text.npos) return {};
@@ -43,17 +37,17 @@ std::string_view trimmed(std::string_view text) {
 CacheControl CacheControl::of(const Headers& headers) {
     CacheControl control;
     headers.forEachHeader([&control](std::string_view field, std::string_view value) {
-        if (!sameName(field, "Cache-Control")) return;
+        if (!equalsIgnoreCase(field, "Cache-Control")) return;
         forEachMember(value, [&control](std::string_view directive) {
             const std::size_t equals = directive.find('=');
             const std::string_view name = trimmed(directive.substr(0, equals));
             const std::string_view argument = equals == directive.npos ? "" : trimmed(directive.substr(equals + 1));
-            if (sameName(name, "no-store")) control.noStore = true;
-            else if (sameName(name, "no-cache")) control.noCache = true;
-            else if (sameName(name, "private")) control.isPrivate = true;
-            else if (sameName(name, "public")) control.isPublic = true;
-            else if (sameName(name, "max-age")) control.maxAge = seconds(argument);
-            else if (sameName(name, "s-maxage")) control.sharedMaxAge = seconds(argument);
+            if (equalsIgnoreCase(name, "no-store")) control.noStore = true;
+            else if (equalsIgnoreCase(name, "no-cache")) control.noCache = true;
+            else if (equalsIgnoreCase(name, "private")) control.isPrivate = true;
+            else if (equalsIgnoreCase(name, "public")) control.isPublic = true;
+            else if (equalsIgnoreCase(name, "max-age")) control.maxAge = seconds(argument);
+            else if (equalsIgnoreCase(name, "s-maxage")) control.sharedMaxAge = seconds(argument);
             return true;
         });
     });

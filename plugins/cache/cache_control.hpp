@@ -5,11 +5,10 @@
 #include <string_view>
 
 #include "weir/exchange.hpp"
+#include "weir/http_field.hpp"
 
 namespace weir::cache {
 
-// Names of fields and directives compare without case.
-bool sameName(std::string_view a, std::string_view b);
 std::string_view trimmed(std::string_view text);
 
 // Calls visit(member) for each member of a comma separated list, quoted strings respected, blanks around it dropped,

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "cache_store.hpp"
 #include "weir/fields.hpp"
 
 namespace weir::cache {
@@ -17,6 +19,8 @@ struct CacheConfig {
         weir::field("cacheType", &CacheConfig::cacheType).oneOf("memory").about("where responses are kept"),
         weir::field("maxBytes", &CacheConfig::maxBytes).range(1, 1e12).about("of all kept responses together"),
         weir::field("maxBodyBytes", &CacheConfig::maxBodyBytes).range(1, 1e9).about("a longer body is not kept"));
+
+    std::unique_ptr<CacheStore> store;  // made when the config is prepared: another config begins with an empty one
 };
 
 // The selector's handle has the keys of the config in ShenYu; of these only the kind matters for a memory cache.

@@ -6,12 +6,10 @@
 #include <string_view>
 
 #include "cache_handle.hpp"
-#include "cache_store.hpp"
 #include "weir/module.hpp"
 
 namespace {
 
-using weir::cache::CachedResponse;
 using weir::cache::CacheConfig;
 using weir::cache::CacheRule;
 using weir::cache::CacheSelector;
@@ -29,14 +27,20 @@ std::string keyOf(const weir::Request& request) {
 
 bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
 
-class Cache final : public weir::RulePlugin<CacheRule, CacheSelector> {
-    weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const CacheRule& rule,
-                         const CacheSelector&) override {
+class Cache final : public weir::RulePlugin<CacheRule, CacheSelector, CacheConfig> {
+    bool prepareConfig(CacheConfig& config, weir_error*) override {
+        config.store = std::make_unique<CacheStore>(config.maxBytes, config.maxBodyBytes);
+        return true;
+    }
+
+    weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const CacheRule& rule, const CacheSelector&,
+                         const CacheConfig& config) override {
+        CacheStore& store = *config.store;
         const weir::Request request = exchange.request();
         const RequestUse use = RequestUse::of(request);
         const std::string key = keyOf(request);
         if (use.serve) {
-            if (const auto found = store_.find(key, request, use.personal)) {
+            if (const auto found = store.find(key, request, use.personal)) {
                 found->replyTo(exchange);
                 co_return;
             }
@@ -44,17 +48,15 @@ class Cache final : public weir::RulePlugin<CacheRule, CacheSelector> {
         if (co_await next() != weir::NextResult::Ok) co_return;
         weir::Response response = exchange.response();
         if (!isSafe(request.method())) {  // what was kept is out of date now (RFC 9111 4.4)
-            if (response.status() >= 200 && response.status() < 400) store_.erase(key);
+            if (response.status() >= 200 && response.status() < 400) store.erase(key);
             co_return;
         }
         const auto lifetime = weir::cache::lifetime(use, response, std::chrono::seconds(rule.timeoutSeconds));
         if (!lifetime) co_return;
-        const std::optional<std::string_view> body = co_await response.body(CacheConfig().maxBodyBytes);
+        const std::optional<std::string_view> body = co_await response.body(config.maxBodyBytes);
         if (!body) co_return;
-        if (auto copy = weir::cache::copyOf(request, response, *body, *lifetime)) store_.put(key, std::move(copy));
+        if (auto copy = weir::cache::copyOf(request, response, *body, *lifetime)) store.put(key, std::move(copy));
     }
-
-    CacheStore store_{CacheConfig().maxBytes, CacheConfig().maxBodyBytes};
 };
 
 }  // namespace

@@ -19,14 +19,14 @@ constexpr std::array<std::string_view, 11> kNotKept = {
     "Upgrade",    "Proxy-Authenticate",  "Proxy-Connection",  "Age",        "Content-Type"};
 
 bool isKept(std::string_view name) {
-    return std::ranges::none_of(kNotKept, [name](std::string_view one) { return sameName(one, name); });
+    return std::ranges::none_of(kNotKept, [name](std::string_view one) { return equalsIgnoreCase(one, name); });
 }
 
 // All lines of a field as one list (RFC 9110 5.3).
 std::string joined(const Headers& headers, std::string_view name) {
     std::string all;
     headers.forEachHeader([&](std::string_view field, std::string_view value) {
-        if (!sameName(field, name)) return;
+        if (!equalsIgnoreCase(field, name)) return;
         if (!all.empty()) all += ", ";
         all += value;
     });
@@ -47,7 +47,7 @@ std::string_view withoutWeak(std::string_view tag) { return tag.starts_with("W/"
 
 std::string_view find(const CachedResponse::Fields& fields, std::string_view name) {
     for (const auto& [field, value] : fields)
-        if (sameName(field, name)) return value;
+        if (equalsIgnoreCase(field, name)) return value;
     return {};
 }
 
@@ -90,7 +90,7 @@ void CachedResponse::replyTo(Exchange& exchange) const {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const auto& [name, value] = fields[i];
         const bool again = std::any_of(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(i),
-                                       [&](const auto& field) { return sameName(field.first, name); });
+                                       [&](const auto& field) { return equalsIgnoreCase(field.first, name); });
         if (again) response.addHeader(name, value);
         else response.setHeader(name, value);
     }
@@ -105,7 +105,7 @@ RequestUse RequestUse::of(const Request& request) {
     RequestUse use;
     use.store = get;
     use.serve = !control.noCache && control.maxAge != std::optional<std::uint64_t>(0) &&
-                !sameName(request.header("Pragma").value_or(""), "no-cache");
+                !equalsIgnoreCase(request.header("Pragma").value_or(""), "no-cache");
     use.personal = request.header("Authorization") || request.header("Cookie");
     return use;
 }

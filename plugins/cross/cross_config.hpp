@@ -8,20 +8,22 @@
 
 namespace weir::cross {
 
-// Where requests may come from: `prefix + spacer + domain` of each prefix, each of origins, what originRegex matches.
-// Where no scheme is given it is that of the gateway, http.
+// Where requests may come from.
 struct AllowedOrigin {
     std::string spacer = ".";
     std::string domain;
     std::vector<std::string> prefixes;
-    std::vector<std::string> origins;  // "*": any
-    std::string originRegex;           // RE2's syntax, the whole origin
+    std::vector<std::string> origins;
+    std::string originRegex;
     static constexpr auto fields = weir::fields(
-        weir::field("spacer", &AllowedOrigin::spacer),
-        weir::field("domain", &AllowedOrigin::domain),
-        weir::field("prefixes", &AllowedOrigin::prefixes),
-        weir::field("origins", &AllowedOrigin::origins),
-        weir::field("originRegex", &AllowedOrigin::originRegex));
+        weir::field("spacer", &AllowedOrigin::spacer).about("between prefix and domain"),
+        weir::field("domain", &AllowedOrigin::domain).about("required with prefixes"),
+        weir::field("prefixes", &AllowedOrigin::prefixes)
+            .about("accept prefix, spacer and domain of each; one without a scheme is http"),
+        weir::field("origins", &AllowedOrigin::origins)
+            .about("accepted origins; one without a scheme is http; * is every one"),
+        weir::field("originRegex", &AllowedOrigin::originRegex)
+            .about("RE2; accepts an origin that matches as a whole"));
 };
 
 // ShenYu's settings shenyu.cross.*, as the plugin's config. Lists are separated by commas.
@@ -29,20 +31,23 @@ struct CrossConfig {
     bool enabled = false;
     bool allowedAnyOrigin = false;
     AllowedOrigin allowedOrigin;
-    std::string allowedHeaders;  // besides those that are always allowed
+    std::string allowedHeaders;
     std::string allowedMethods = "*";
     std::string allowedExpose;
-    std::string maxAge = "18000";  // seconds; blank: the header is left out
+    std::string maxAge = "18000";
     bool allowCredentials = false;
     static constexpr auto fields = weir::fields(
-        weir::field("enabled", &CrossConfig::enabled),
-        weir::field("allowedAnyOrigin", &CrossConfig::allowedAnyOrigin),
-        weir::field("allowedOrigin", &CrossConfig::allowedOrigin),
-        weir::field("allowedHeaders", &CrossConfig::allowedHeaders),
-        weir::field("allowedMethods", &CrossConfig::allowedMethods),
-        weir::field("allowedExpose", &CrossConfig::allowedExpose),
-        weir::field("maxAge", &CrossConfig::maxAge),
-        weir::field("allowCredentials", &CrossConfig::allowCredentials));
+        weir::field("enabled", &CrossConfig::enabled).about("whether origins are looked at"),
+        weir::field("allowedAnyOrigin", &CrossConfig::allowedAnyOrigin).about("accept every origin"),
+        weir::field("allowedOrigin", &CrossConfig::allowedOrigin).about("what is accepted"),
+        weir::field("allowedHeaders", &CrossConfig::allowedHeaders)
+            .about("names, with commas, besides those that are always allowed"),
+        weir::field("allowedMethods", &CrossConfig::allowedMethods).about("names, with commas"),
+        weir::field("allowedExpose", &CrossConfig::allowedExpose)
+            .about("names, with commas; blank: the header is left out"),
+        weir::field("maxAge", &CrossConfig::maxAge).about("seconds; blank: the header is left out"),
+        weir::field("allowCredentials", &CrossConfig::allowCredentials)
+            .about("whether cookies and the like may come along"));
 
     // Made when the config is prepared: settles the origins and checks the rest. The lists above are left without
     // blanks and doubles, allowedHeaders with all that are allowed. false: refused, the reason is in `error`.

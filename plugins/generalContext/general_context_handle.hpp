@@ -9,15 +9,19 @@ namespace weir::general_context {
 
 // One attachment of the call.
 struct Entry {
-    std::string generalContextType;   // where its value is from: given here, or the header generalContextKey
+    std::string generalContextType;
     std::string generalContextKey;
-    std::string generalContextValue;  // the value; or what the header is called in the attachments, blank: as it is
+    std::string generalContextValue;
     static constexpr auto fields = weir::fields(
         weir::field("generalContextType", &Entry::generalContextType)
             .required()
-            .oneOf("addGeneralContext", "transmitHeaderToGeneralContext"),
-        weir::field("generalContextKey", &Entry::generalContextKey).required(),
-        weir::field("generalContextValue", &Entry::generalContextValue));
+            .oneOf("addGeneralContext", "transmitHeaderToGeneralContext")
+                .about("addGeneralContext: key and value are given here; transmitHeaderToGeneralContext: the value "
+                       "is that of a request header"),
+        weir::field("generalContextKey", &Entry::generalContextKey).required()
+            .about("the attachment's key; or the header's name"),
+        weir::field("generalContextValue", &Entry::generalContextValue)
+            .about("the value; or the attachment's key, blank: the header's name"));
 
     bool fromHeader() const { return generalContextType == "transmitHeaderToGeneralContext"; }
 };
@@ -29,10 +33,10 @@ struct GeneralContextHandle {
     std::vector<Entry> sofa;
     std::vector<Entry> tars;
     static constexpr auto fields = weir::fields(
-        weir::field("dubbo", &GeneralContextHandle::dubbo),
-        weir::field("grpc", &GeneralContextHandle::grpc),
-        weir::field("sofa", &GeneralContextHandle::sofa),
-        weir::field("tars", &GeneralContextHandle::tars));
+        weir::field("dubbo", &GeneralContextHandle::dubbo).about("what a call of that RPC type carries"),
+        weir::field("grpc", &GeneralContextHandle::grpc).about("likewise"),
+        weir::field("sofa", &GeneralContextHandle::sofa).about("likewise"),
+        weir::field("tars", &GeneralContextHandle::tars).about("likewise"));
 };
 
 }  // namespace weir::general_context

@@ -12,8 +12,9 @@ struct MockHandle {
     int httpStatusCode = 0;       // 0: not given, which is 200
     std::string responseContent;  // with placeholders, see mock_template.hpp
     static constexpr auto fields = weir::fields(
-        weir::field("httpStatusCode", &MockHandle::httpStatusCode).range(200, 999),
-        weir::field("responseContent", &MockHandle::responseContent));
+        weir::field("httpStatusCode", &MockHandle::httpStatusCode).range(200, 999)
+            .about("of the answer; 200 when it is not given"),
+        weir::field("responseContent", &MockHandle::responseContent).about("body of the answer, with placeholders"));
 
     Template content;  // made when the handle is prepared
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "modify_response_handle.hpp"
+#include "weir/http_field.hpp"
 #include "weir/module.hpp"
 
 namespace {
@@ -13,37 +14,10 @@ using weir::JsonEdit;
 using weir::modify_response::BodyKey;
 using weir::modify_response::ModifyResponseHandle;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-bool sameName(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
-// RFC 9110 5.6.2
-bool isToken(std::string_view text) {
-    static constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || kOthers.find(c) != kOthers.npos;
-    });
-}
-
-bool isValue(std::string_view text) {
-    return std::ranges::none_of(text, [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f; });
-}
-
-bool prepareName(const std::string& name, const std::string& place, weir_error* error) {
-    constexpr std::array kFraming = {"Content-Length", "Transfer-Encoding", "Connection"};
-    if (!isToken(name)) return weir::refuse(error, place, "'" + name + "' is not the name of a header");
-    for (const char* framing : kFraming)
-        if (sameName(name, framing)) return weir::refuse(error, place, "'" + name + "' is set by the gateway");
-    return true;
-}
-
 bool prepareHeaders(const ModifyResponseHandle::Headers& headers, const char* place, weir_error* error) {
     return std::ranges::all_of(headers, [&](const auto& header) {
-        const std::string key = std::string(place) + "." + header.first;
-        if (!prepareName(header.first, key, error)) return false;
-        return isValue(header.second) || weir::refuse(error, key, "the value has a control character");
+        const std::string path = std::string(place) + "." + header.first;
+        return weir::checkFieldName(header.first, path, error) && weir::checkFieldValue(header.second, path, error);
     });
 }
 
@@ -70,7 +44,7 @@ bool mayBeJson(std::string_view type) {
     constexpr std::array<std::string_view, 7> kOthers = {
         "image/", "video/", "audio/", "font/", "multipart/", "text/event-stream", "application/x-ndjson"};
     return std::ranges::none_of(kOthers, [type](std::string_view other) {
-        return sameName(type.substr(0, other.size()), other);
+        return weir::equalsIgnoreCase(type.substr(0, other.size()), other);
     });
 }
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 // Bodies of application/x-www-form-urlencoded as JSON, so that the same edits fit both: {"name":["value",...],...}.
-// Names and values stay percent-encoded in it, in one spelling (WHATWG URL 5.2), so that every byte can be there and the
-// JSON has nothing to escape.
+// Names and values stay percent-encoded in it, in one spelling (WHATWG URL 5.2), so that every byte can be there and
+// the JSON has nothing to escape.
 
 namespace weir::param_mapping {
 

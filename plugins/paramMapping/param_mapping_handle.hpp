@@ -15,7 +15,8 @@ struct ParameterKey {
     std::string key;
     std::string value;
     static constexpr auto fields = weir::fields(
-        weir::field("path", &ParameterKey::path).required().about("JSONPath of the object; $ is the whole body or form"),
+        weir::field("path", &ParameterKey::path).required()
+            .about("JSONPath of the object; $ is the whole body or form"),
         weir::field("key", &ParameterKey::key).required().about("the member's or field's name"),
         weir::field("value", &ParameterKey::value).about("its text, or its new name"));
 };

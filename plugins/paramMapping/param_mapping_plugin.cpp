@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -6,6 +5,7 @@
 
 #include "form_body.hpp"
 #include "param_mapping_handle.hpp"
+#include "weir/http_field.hpp"
 #include "weir/module.hpp"
 
 namespace {
@@ -17,13 +17,11 @@ using weir::param_mapping::formToJson;
 using weir::param_mapping::ParameterKey;
 using weir::param_mapping::ParamMappingHandle;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 // Of a Content-Type, without its parameters.
 bool isType(std::string_view contentType, std::string_view type) {
     std::string_view own = contentType.substr(0, contentType.find(';'));
     while (own.ends_with(' ') || own.ends_with('\t')) own.remove_suffix(1);
-    return std::ranges::equal(own, type, [](char a, char b) { return lower(a) == lower(b); });
+    return weir::equalsIgnoreCase(own, type);
 }
 
 // In a form names and values are encoded, and a value is one of a list.
@@ -67,8 +65,9 @@ class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
         const std::string_view coding = request.header("Content-Encoding").value_or("");
         const std::optional<std::string_view> plain = exchange.decode(coding, body, handle.maxBodyBytes);
         if (!plain) {
-            throw weir::Error(415, 415, "the request body's Content-Encoding can not be decoded, or it is longer than " +
-                                            std::to_string(handle.maxBodyBytes) + " bytes");
+            throw weir::Error(415, 415,
+                              "the request body's Content-Encoding can not be decoded, or it is longer than " +
+                                  std::to_string(handle.maxBodyBytes) + " bytes");
         }
         if (form) {
             const std::string fields = formToJson(*plain);

@@ -99,12 +99,12 @@ base::Result<void> Gateway::startLoops(AccessLog* accessLog) {
 // Each loop hears of the addresses by itself, and connects to what it has heard last: there is nothing to lock, and
 // nothing is freed that a loop uses. What is known before a chain is published has been posted before it.
 void Gateway::followUpstreams() {
+    const config::Settings::UpstreamCheck& check = settings().upstreamCheck;
+    if (check.enabled) healthCheck_ = std::make_unique<upstream::HealthCheck>(check, plane_->servers());
     plane_->servers().follow([this](std::uint32_t id, const std::shared_ptr<const upstream::AddressList>& addresses) {
         for (const auto& loop : loops_)
             loop->events.post([&pool = loop->upstreams, id, addresses] { pool.setAddresses(id, addresses); });
     });
-    const config::Settings::UpstreamCheck& check = settings().upstreamCheck;
-    if (check.enabled) healthCheck_ = std::make_unique<upstream::HealthCheck>(check, plane_->servers());
 }
 
 void Gateway::stop() {

@@ -18,10 +18,7 @@ constexpr std::uint8_t kMaxInterim = 16;  // 1xx heads before the final one
 
 Connection::Connection(ConnectionPool& pool, std::shared_ptr<const Server> server,
                        std::shared_ptr<const AddressList> addresses, std::uint32_t turn)
-    : pool_(pool),
-      server_(std::move(server)),
-      addresses_(std::move(addresses)),
-      timer_(&Connection::onTimer, this),
+    : pool_(pool), server_(std::move(server)), addresses_(std::move(addresses)), timer_(&Connection::onTimer, this),
       turn_(turn) {}
 
 // ---- A call ----
@@ -144,12 +141,11 @@ bool Connection::tryAddress() {
     for (; attempt_ < addresses_->size(); ++attempt_) {
         auto fd = net::startConnect(address());
         if (!fd.ok()) continue;
-        if (!pool_.loop_.add(*this, *fd)) {
-            ::close(*fd);
-            continue;
+        if (pool_.loop_.add(*this, *fd)) {
+            clearWritable();
+            return true;
         }
-        clearWritable();
-        return true;
+        ::close(*fd);
     }
     return false;
 }

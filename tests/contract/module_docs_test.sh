@@ -37,7 +37,8 @@ for module in "$build"/lib/weir/plugins/*.so; do
         diff <(printf '%s\n' "$new") "$page" || true
         fault "$page is out of date: run $0 BUILD_DIRECTORY --write"
     fi
-    "$build/bin/weir" check -c "$sample" >/dev/null || fault "$sample is not good"
+    checked=$("$build/bin/weir" check -c "$sample" 2>&1) || fault "$sample is not good: $checked"
+    [[ $checked != *arning* ]] || fault "$sample: $checked"
 done
 for page in docs/modules/*.md; do
     [ -f "$build/lib/weir/plugins/$(basename "$page" .md).so" ] || fault "$page is about no core module"

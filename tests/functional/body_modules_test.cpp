@@ -193,9 +193,9 @@ TEST_CASE("an upstream that breaks off while modifyResponse reads is a 502, one 
 }
 
 TEST_CASE("a modifyResponse handle that could not work is refused with its place") {
-    checkRefused("modifyResponse", R"j({addHeaders: {"a b": x}})j", "addHeaders.a b: 'a b' is not the name of a header");
-    checkRefused("modifyResponse", R"j({setHeaders: {Content-Length: "1"}})j", "'Content-Length' is set by the gateway");
-    checkRefused("modifyResponse", R"j({setHeaders: {X: "a\nb"}})j", "setHeaders.X: the value has a control character");
+    checkRefused("modifyResponse", R"j({addHeaders: {"a b": x}})j", "addHeaders.a b: expected the name of a header, found 'a b'");
+    checkRefused("modifyResponse", R"j({setHeaders: {Content-Length: "1"}})j", "setHeaders.Content-Length: the gateway writes Content-Length itself");
+    checkRefused("modifyResponse", R"j({setHeaders: {X: "a\nb"}})j", "setHeaders.X: has bytes that the value of a header can not have");
     checkRefused("modifyResponse", R"j({removeBodyKeys: [$.a, "$.b["]})j", "removeBodyKeys[1]: ");
     checkRefused("modifyResponse", R"j({addBodyKeys: [{path: "$[?(@.a)]", key: a, value: b}]})j",
                  "addBodyKeys[0].path: ");
@@ -399,6 +399,31 @@ TEST_CASE("the cache gives out what is for everyone, also to who says who he is,
             CHECK(client.exchange(plain).body == (kept ? "1" : "2"));
         }
     }
+}
+
+TEST_CASE("the cache has the bounds of its config: the longest body, and what was used last of all together") {
+    RecordingUpstream upstream([](const HttpMessage& asked) {
+        return RecordingUpstream::ok(std::string(asked.startLine.find("/long") != std::string::npos ? 1001 : 900, 'x'));
+    });
+    const std::string yaml = with(upstream.address(), "cache", "{}");
+    const std::string config = "  - name: cache\n    config: {maxBytes: 4000, maxBodyBytes: 1000}\n";
+    const std::string name = "  - name: cache\n";
+    const GatewayProcess gateway(yaml.substr(0, yaml.find(name)) + config + yaml.substr(yaml.find(name) + name.size()));
+    RawClient client(gateway.port());
+    const auto asked = [&](const std::string& path) {
+        const std::size_t before = upstream.requests().size();
+        CHECK(client.exchange(request("GET", "/http/" + path)).status() == 200);
+        return upstream.requests().size() > before;
+    };
+    CHECK(asked("long"));
+    CHECK(asked("long"));
+    CHECK(asked("a"));
+    CHECK(asked("b"));
+    CHECK_FALSE(asked("a"));
+    CHECK(asked("c"));  // a third does not fit: b was not used for longest
+    CHECK(asked("d"));
+    CHECK_FALSE(asked("d"));
+    CHECK(asked("b"));
 }
 
 TEST_CASE("a cache handle that could not work is refused with its place") {

@@ -1,6 +1,5 @@
 // Modules that edit what passes through: cross, request and generalContext through the binary, and the config of
 // plugins, changed by calls.
-#include <fstream>
 
 #include "functional/ext_folder.hpp"
 #include "functional/local_caller.hpp"
@@ -48,17 +47,6 @@ std::string all(const HttpMessage& message, const std::string& name) {
     std::string out;
     for (const auto& [key, value] : message.fields)
         if (key == name) out += (out.empty() ? "" : " ") + value;
-    return out;
-}
-
-// The first indented block of a module's page, without the indent.
-std::string example(const std::string& key) {
-    std::ifstream in(std::filesystem::path(WEIR_TEST_DOCS) / "modules" / (key + ".md"));
-    std::string out;
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with("    ")) out += line.substr(4) + "\n";
-        else if (!out.empty()) break;
-    }
     return out;
 }
 
@@ -245,18 +233,5 @@ TEST_CASE("editing modules refuse bad settings before anything is served, with t
         const auto checked = runToEnd(WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", yaml)});
         CHECK(checked.exitCode == 78);
         CHECK_THAT(checked.output, Contains(row.message));
-    }
-}
-
-TEST_CASE("the examples on the pages of the editing modules are taken without a warning") {
-    for (const char* key : {"cross", "request", "generalContext"}) {
-        INFO(key);
-        const std::string yaml = example(key);
-        REQUIRE_THAT(yaml, Catch::StartsWith("plugins:\n  - name: " + std::string(key) + "\n"));
-        const TempDirectory directory;
-        const auto checked = runToEnd(WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", yaml)});
-        CHECK(checked.exitCode == 0);
-        CHECK_THAT(checked.output, !Contains("warning"));
-        CHECK_THAT(checked.output, !Contains(key));
     }
 }

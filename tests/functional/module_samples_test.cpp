@@ -7,7 +7,6 @@
 #include "support/recording_upstream.hpp"
 
 using namespace weir::support;
-using Catch::Contains;
 
 namespace {
 
@@ -21,7 +20,15 @@ std::string sample(const std::string& name, const std::string& upstream) {
     return text;
 }
 
-std::string get(const std::string& target) { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"; }
+std::string get(const std::string& target, const std::string& field = "") {
+    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + (field.empty() ? "" : field + "\r\n") + "\r\n";
+}
+
+bool has(const HttpMessage& answer, const std::string& part) {
+    const std::size_t colon = part.find(": ");
+    return answer.body.find(part) != part.npos ||
+           (colon != part.npos && answer.field(part.substr(0, colon)) == part.substr(colon + 2));
+}
 
 }  // namespace
 
@@ -30,7 +37,7 @@ TEST_CASE("each module's example does what its page says") {
         const char* module;
         std::string request;
         int status;
-        const char* body;       // part of the answer's
+        const char* part;       // of the answer's body, or "Name: value" of its fields
         const char* startLine;  // of what the upstream gets; "": nothing
     };
     const std::string json = R"({"id":7,"name":"n","internal":1})";
@@ -49,6 +56,17 @@ TEST_CASE("each module's example does what its page says") {
         {"global", get("/http/order/a"), 200, "", "GET /order/a HTTP/1.1"},
         {"global", get("/http/grpc/find"), 502, "-103", ""},
         {"response", get("/http/order/a"), 502, "-103", ""},
+        {"cross", get("/http/order/a", "Origin: https://shop.example.com"), 200,
+         "Access-Control-Allow-Origin: https://shop.example.com", "GET /order/a HTTP/1.1"},
+        {"request", get("/http/order/a?id=7"), 200, "", "GET /order/a?id=7&source=gateway HTTP/1.1"},
+        {"generalContext", get("/dubbo/find", "rpc_type: dubbo"), 502, "-103", ""},
+        {"mock", get("/http/order/list", "X-User: u7"), 200, R"({"for": "u7",)", ""},
+        {"mock", get("/http/order/a"), 200, "name", "GET /order/a HTTP/1.1"},
+        {"redirect", get("/old/docs/"), 301, "Location: https://docs.example.org/", ""},
+        {"redirect", get("/old/orders/?id=7"), 200, "", "GET /order/findById?id=7 HTTP/1.1"},
+        {"divide", get("/http/order/a"), 200, "", "GET /order/a HTTP/1.1"},
+        {"httpClient", get("/http/order/a"), 200, "", "GET /http/order/a HTTP/1.1"},
+        {"load-balancer", get("/http/order/a"), 200, "", "GET /order/a HTTP/1.1"},
     };
     for (const Row& row : rows) {
         INFO(row.module << ": " << row.request);
@@ -56,7 +74,8 @@ TEST_CASE("each module's example does what its page says") {
         const GatewayProcess gateway(sample(row.module, upstream.address()), {"--extPlugin.enabled=false"});
         const HttpMessage answer = RawClient(gateway.port()).exchange(row.request);
         CHECK(answer.status() == row.status);
-        CHECK_THAT(answer.body, Contains(row.body));
+        INFO(answer.body);
+        CHECK(has(answer, row.part));
         const auto seen = upstream.requests();
         CHECK(seen.size() == (row.startLine[0] ? 1 : 0));
         if (!seen.empty()) CHECK(seen[0].startLine == row.startLine);

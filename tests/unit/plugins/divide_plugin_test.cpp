@@ -128,8 +128,9 @@ TEST_CASE("while a gray upstream can be used, only gray ones are") {
         std::vector<std::string> from;  // the set that is routed to
     };
     const Row rows[] = {
-        {"some are gray", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true},{"upstreamUrl":"c:1","gray":true}])",
-         0, {"b:1", "c:1"}},
+        {"some are gray",
+         R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true},{"upstreamUrl":"c:1","gray":true}])", 0,
+         {"b:1", "c:1"}},
         {"none of the gray ones is left", R"([{"upstreamUrl":"a:1"},{"upstreamUrl":"b:1","gray":true}])", 1,
          {"a:1", "b:1"}},
         {"all are gray", R"([{"upstreamUrl":"a:1","gray":true},{"upstreamUrl":"b:1","gray":true}])", 0, {"a:1", "b:1"}},
