@@ -1,5 +1,6 @@
 #include "upstream/health_check.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -102,7 +103,22 @@ void HealthCheck::begin(Checked& checked) {
     checked.due = Clock::now() + settings_.timeout;
     ++running_;
     const UpstreamProbe::State state = checked.probe->begin();
+    if (state == UpstreamProbe::State::Failed && !canOpen()) return giveUp(checked);
+    starved_ = false;
     if (state != UpstreamProbe::State::Running) over(checked, state == UpstreamProbe::State::Passed);
+}
+
+bool HealthCheck::canOpen() const {
+    return base::Descriptor(::fcntl(end_.fd(), F_DUPFD_CLOEXEC, 0)).fd() >= 0;
+}
+
+// That the gateway is out of descriptors says nothing about an upstream.
+void HealthCheck::giveUp(Checked& checked) {
+    checked.probe.reset();
+    --running_;
+    checked.due = Clock::now() + settings_.interval;
+    if (std::exchange(starved_, true)) return;
+    base::logWarning("upstreamCheck: no descriptor is left to try upstreams with; they are taken for what they were");
 }
 
 void HealthCheck::over(Checked& checked, bool passed) {

@@ -46,12 +46,15 @@ private:
     void collect(std::vector<pollfd>& polled, std::vector<Checked*>& of);
     void begin(Checked& checked);
     void over(Checked& checked, bool passed);
+    bool canOpen() const;
+    void giveUp(Checked& checked);
     void print();
 
     const config::Settings::UpstreamCheck settings_;
     const ServerRegistry& servers_;
     std::map<std::uint32_t, Checked> checked_;  // by server id
     std::size_t running_ = 0;
+    bool starved_ = false;  // of descriptors, as has been said
     Clock::time_point nextLook_{};
     Clock::time_point nextPrint_;
     base::Descriptor end_;  // an eventfd

@@ -91,7 +91,9 @@ TEST_CASE("a name that changes its addresses under load fails no request, also w
 
     hosts.set("service.test 127.0.0.2");
     REQUIRE(eventually([&] { return told(gateway, url, "addresses") == after.address(); }));
-    REQUIRE(before->waitForEnded(before->connections()));  // idle ones are closed, those in use when their call is over
+    REQUIRE(load.waitForRound());  // each loop has heard
+    // Idle connections are closed, those in use when their call is over.
+    REQUIRE(eventually([&] { return before->ended() == before->connections(); }));
     const std::size_t last = before->requests().size();
     before.reset();
     REQUIRE(load.waitForRound());

@@ -1,5 +1,7 @@
 #include "upstream/health_check.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -162,6 +164,7 @@ TEST_CASE("what nobody holds any more is not tried any more") {
 }
 
 namespace {
+
 std::mutex linesMutex;
 std::vector<std::string> lines;
 
@@ -169,13 +172,29 @@ bool logged(const std::string& line) {
     const std::lock_guard lock(linesMutex);
     return std::ranges::find(lines, line) != lines.end();
 }
-}  // namespace
 
-TEST_CASE("the log says who is unhealthy, once and, if that is wanted, now and then") {
+void keepLines() {
     base::setLogSink([](weir_log_level, std::string_view text) {
         const std::lock_guard lock(linesMutex);
         lines.emplace_back(text);
     });
+}
+
+// No descriptor can be opened while this lives.
+struct NoDescriptors {
+    NoDescriptors() {
+        getrlimit(RLIMIT_NOFILE, &before);
+        const rlimit none{4, before.rlim_max};  // all of them are in use; poll() takes as many
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+    rlimit before{};
+};
+
+}  // namespace
+
+TEST_CASE("the log says who is unhealthy, once and, if that is wanted, now and then") {
+    keepLines();
     Fixture fixture;
     fixture.settings.printEnabled = true;
     fixture.settings.printInterval = 10ms;
@@ -189,4 +208,21 @@ TEST_CASE("the log says who is unhealthy, once and, if that is wanted, now and t
     fixture.check.reset();
     const std::lock_guard lock(linesMutex);
     CHECK(std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("upstream 127"); }) == 1);
+}
+
+TEST_CASE("a gateway without a descriptor left takes no upstream for unhealthy") {
+    keepLines();
+    Fixture fixture;
+    const RecordingUpstream upstream;
+    const auto server = fixture.get(upstream.address());
+    fixture.start();
+    REQUIRE(eventually([&] { return upstream.connections() > 0; }));
+    {
+        const NoDescriptors none;
+        CHECK(eventually([] {
+            return logged("upstreamCheck: no descriptor is left to try upstreams with; they are taken for what they "
+                          "were");
+        }));
+    }
+    CHECK_FALSE(unhealthy(*server));
 }
