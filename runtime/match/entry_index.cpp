@@ -54,15 +54,15 @@ private:
     };
     static constexpr std::uint32_t kNoSlot = kNone;
 
-    // Makes of an `or` whose conditions all have anchors one entry for each, so that whoever is found by one is asked
-    // only that one. Their owner is the same, so it does not matter which of them holds.
+    // Makes of an `or` one entry for each condition, so that whoever is found by one is asked only that one. They
+    // have the same owner, so it does not matter which of them holds.
     void spread() {
         auto& entries = index_.entries_;
         const auto isOr = [](const Entry& entry) { return entry.mode == Conditions::Mode::Or; };
         if (std::ranges::none_of(entries, isOr)) return;
         std::vector<Entry> spread;
         for (const Entry& entry : entries) {
-            if (!hasAnchors(entry)) {
+            if (!isOr(entry)) {
                 spread.push_back(entry);
                 continue;
             }
@@ -73,11 +73,6 @@ private:
         }
         entries = std::move(spread);
     }
-
-    static bool hasAnchors(const Entry& entry) {
-        return entry.mode == Conditions::Mode::Or && std::all_of(entry.first, entry.first + entry.count, isAnchored);
-    }
-    static bool isAnchored(const Condition& condition) { return condition.anchor().kind != Anchor::Kind::None; }
 
     // Finds or makes a bucket for each anchor and counts who shares it.
     void collect() {
