@@ -38,7 +38,7 @@ for module in "$build"/lib/weir/plugins/*.so; do
         fault "$page is out of date: run $0 BUILD_DIRECTORY --write"
     fi
     checked=$("$build/bin/weir" check -c "$sample" 2>&1) || fault "$sample is not good: $checked"
-    [[ $checked != *arning* ]] || fault "$sample: $checked"
+    [[ $checked != *"arning: $sample"* ]] || fault "$checked"
 done
 for page in docs/modules/*.md; do
     [ -f "$build/lib/weir/plugins/$(basename "$page" .md).so" ] || fault "$page is about no core module"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "upstream/control_error.hpp"
+#include "upstream/set_catalog.hpp"
 #include "upstream/upstream_set.hpp"
 
 namespace weir::upstream::test {
@@ -39,7 +40,8 @@ struct CountingBalancer {
             one.url = {url.data(), url.size()};
             list.push_back(one);
         }
-        return std::move(UpstreamSet::make(list, balancers, servers)).value();
+        SetCatalog catalog;  // it only looks on
+        return std::move(UpstreamSet::make(list, balancers, servers, catalog)).value();
     }
 
 private:
