@@ -122,7 +122,7 @@ TEST_CASE("a handle's mistake is named with its place in the file") {
          "          - name: r\n"
          "            handle: {loadBalance: astrology}\n",
          "f.yaml:7:21: plugin 'divide', selector 's', rule 'r', handle: no module provides the load balancer "
-         "'astrology'; there is random, roundRobin, hash"},
+         "'astrology'; there is random, roundRobin, hash, leastActive, p2c, shortestResponse"},
     };
     for (const Row& row : rows) {
         CHECK(error(std::string("plugins:\n  - name: divide\n    selectors:\n      - name: s\n") + row.handles) ==
