@@ -10,18 +10,20 @@
 
 namespace {
 
+using weir::cache::Before;
 using weir::cache::CacheConfig;
 using weir::cache::CacheRule;
 using weir::cache::CacheSelector;
 using weir::cache::CacheStore;
 using weir::cache::RequestUse;
 
-// Host and target, as the client sent them: what the response is the representation of (RFC 9111 2).
+// What the response is the representation of (RFC 9111 2): host, path and query.
 std::string keyOf(const weir::Request& request) {
     std::string key(request.header("Host").value_or(""));
     std::ranges::transform(key, key.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; });
-    key.append("\n").append(request.target());
+    key.append("\n").append(request.path());
+    if (request.query().data()) key.append("?").append(request.query());
     return key;
 }
 
@@ -39,23 +41,31 @@ class Cache final : public weir::RulePlugin<CacheRule, CacheSelector, CacheConfi
         const weir::Request request = exchange.request();
         const RequestUse use = RequestUse::of(request);
         const std::string key = keyOf(request);
+        const bool personal = weir::cache::isPersonal(request);
         if (use.serve) {
-            if (const auto found = store.find(key, request, use.personal)) {
+            if (const auto found = store.find(key, request, personal)) {
                 found->replyTo(exchange);
                 co_return;
             }
         }
+        const weir::Response response = exchange.response();
+        Before before;
+        if (use.store) before = {weir::cache::fieldsOf(request), weir::cache::fieldsOf(response)};
+        const std::uint64_t erases = store.erases(key);
         if (co_await next() != weir::NextResult::Ok) co_return;
-        weir::Response response = exchange.response();
+        if (exchange.callResult() != weir::Call::Ok) co_return;  // the gateway's own answers are for one request
         if (!isSafe(request.method())) {  // what was kept is out of date now (RFC 9111 4.4)
             if (response.status() >= 200 && response.status() < 400) store.erase(key);
             co_return;
         }
-        const auto lifetime = weir::cache::lifetime(use, response, std::chrono::seconds(rule.timeoutSeconds));
-        if (!lifetime) co_return;
-        const std::optional<std::string_view> body = co_await response.body(config.maxBodyBytes);
+        if (!use.store) co_return;
+        const auto life = weir::cache::lifeOf(response, personal || weir::cache::isPersonal(request),
+                                              std::chrono::seconds(rule.timeoutSeconds));
+        if (!life) co_return;
+        const std::optional<std::string_view> body = co_await exchange.response().body(config.maxBodyBytes);
         if (!body) co_return;
-        if (auto copy = weir::cache::copyOf(request, response, *body, *lifetime)) store.put(key, std::move(copy));
+        if (auto copy = weir::cache::copyOf(before, request, response, *body, *life))
+            store.put(key, std::move(copy), erases);
     }
 };
 

@@ -40,12 +40,12 @@ std::shared_ptr<const CachedResponse> CacheStore::find(std::string_view key, con
     return nullptr;
 }
 
-void CacheStore::put(std::string key, std::shared_ptr<const CachedResponse> response) {
+void CacheStore::put(std::string key, std::shared_ptr<const CachedResponse> response, std::uint64_t erases) {
     const std::size_t bytes = bytesOf(key, *response);
     if (bytes > shardBytes_) return;
     Shard& shard = shardOf(key);
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
-    if (!lock) return;
+    if (!lock || shard.erases.load(std::memory_order_relaxed) != erases) return;
     const auto [found, fresh] = shard.slots.try_emplace(std::move(key));
     Slot& slot = found->second;
     if (fresh) slot.use = shard.uses.insert(shard.uses.begin(), found->first);
@@ -68,6 +68,7 @@ void CacheStore::put(std::string key, std::shared_ptr<const CachedResponse> resp
 void CacheStore::erase(std::string_view key) {
     Shard& shard = shardOf(key);
     const std::lock_guard lock(shard.mutex);
+    shard.erases.fetch_add(1, std::memory_order_relaxed);
     if (shard.slots.contains(key)) drop(shard, key);
 }
 

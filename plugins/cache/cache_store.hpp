@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -21,8 +23,11 @@ public:
 
     // A fresh response that may answer the request; null: none.
     std::shared_ptr<const CachedResponse> find(std::string_view key, const Request& request, bool personal);
-    // In place of one for the same selecting fields.
-    void put(std::string key, std::shared_ptr<const CachedResponse> response);
+    // Grows with each erase(), of this key or another.
+    std::uint64_t erases(std::string_view key) { return shardOf(key).erases.load(std::memory_order_relaxed); }
+    // In place of one for the same selecting fields. Nothing when something was erased since `erases`: the response may
+    // be from before the change.
+    void put(std::string key, std::shared_ptr<const CachedResponse> response, std::uint64_t erases);
     // All responses under the key. It waits for its shard: what is erased must not be served again.
     void erase(std::string_view key);
 
@@ -43,6 +48,7 @@ private:
         std::unordered_map<std::string, Slot, Hash, std::equal_to<>> slots;
         std::list<std::string_view> uses;  // keys, the last used first
         std::size_t bytes = 0;
+        std::atomic<std::uint64_t> erases{0};
     };
 
     Shard& shardOf(std::string_view key) { return shards_[Hash()(key) % shards_.size()]; }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <ctime>
+#include <span>
 
 #include "cache_control.hpp"
 
@@ -18,29 +20,53 @@ constexpr std::array<std::string_view, 11> kNotKept = {
     "Connection", "Content-Length",      "Transfer-Encoding", "Keep-Alive", "TE",  "Trailer",
     "Upgrade",    "Proxy-Authenticate",  "Proxy-Connection",  "Age",        "Content-Type"};
 
-bool isKept(std::string_view name) {
-    return std::ranges::none_of(kNotKept, [name](std::string_view one) { return equalsIgnoreCase(one, name); });
+// Responses that end when somebody leaves, if at all.
+constexpr std::array<std::string_view, 4> kStreams = {"text/event-stream", "application/x-ndjson",
+                                                      "application/stream+json", "multipart/x-mixed-replace"};
+
+bool isAmong(std::string_view name, std::span<const std::string_view> names) {
+    return std::ranges::any_of(names, [name](std::string_view one) { return equalsIgnoreCase(one, name); });
+}
+
+bool isStream(std::string_view type) {
+    return std::ranges::any_of(
+        kStreams, [type](std::string_view stream) { return equalsIgnoreCase(type.substr(0, stream.size()), stream); });
 }
 
 // All lines of a field as one list (RFC 9110 5.3).
-std::string joined(const Headers& headers, std::string_view name) {
+std::string joined(const FieldViews& fields, std::string_view name) {
     std::string all;
-    headers.forEachHeader([&](std::string_view field, std::string_view value) {
-        if (!equalsIgnoreCase(field, name)) return;
+    for (const auto& [field, value] : fields) {
+        if (!equalsIgnoreCase(field, name)) continue;
         if (!all.empty()) all += ", ";
         all += value;
-    });
+    }
     return all;
 }
+std::string joined(const Headers& headers, std::string_view name) { return joined(fieldsOf(headers), name); }
 
-bool addSelecting(CachedResponse& copy, const Request& request, std::string_view list) {
+// The fields that Vary names, of the client's request, which is what they are compared with later. false: there is one
+// that no request tells, or that the upstream got another value of.
+bool addSelecting(CachedResponse& copy, const FieldViews& asked, const FieldViews& sent, std::string_view list) {
     bool known = true;
     forEachMember(list, [&](std::string_view name) {
-        known = name != "*";
-        if (known) copy.selecting.emplace_back(name, joined(request, name));
+        std::string value = joined(asked, name);
+        known = name != "*" && value == joined(sent, name);
+        if (known) copy.selecting.emplace_back(name, std::move(value));
         return known;
     });
     return known;
+}
+
+// Seconds; nullopt: they can not be read.
+std::optional<std::int64_t> ageOf(const Response& response) {
+    const std::string_view text = response.header("Age").value_or("0");
+    std::uint32_t told = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), told);
+    if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    const auto made = httpDate(response.header("Date").value_or(""));
+    const std::int64_t apparent = made ? std::time(nullptr) - *made : 0;
+    return std::max<std::int64_t>(told, apparent);
 }
 
 std::string_view withoutWeak(std::string_view tag) { return tag.starts_with("W/") ? tag.substr(2) : tag; }
@@ -94,62 +120,79 @@ void CachedResponse::replyTo(Exchange& exchange) const {
         if (again) response.addHeader(name, value);
         else response.setHeader(name, value);
     }
-    const auto age = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - stored);
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - made);
     response.setHeader("Age", std::to_string(age.count()));
 }
 
 RequestUse RequestUse::of(const Request& request) {
     const bool get = request.method() == "GET";
     const CacheControl control = CacheControl::of(request);
-    if ((!get && request.method() != "HEAD") || control.noStore || request.header("Range")) return {};
+    const bool body = request.header("Content-Length").value_or("0") != "0" || request.header("Transfer-Encoding");
+    if ((!get && request.method() != "HEAD") || body || control.noStore || request.header("Range")) return {};
     RequestUse use;
     use.store = get;
     use.serve = !control.noCache && control.maxAge != std::optional<std::uint64_t>(0) &&
                 !equalsIgnoreCase(request.header("Pragma").value_or(""), "no-cache");
-    use.personal = request.header("Authorization") || request.header("Cookie");
     return use;
 }
 
-std::optional<std::chrono::seconds> lifetime(const RequestUse& use, const Response& response,
-                                             std::chrono::seconds timeout) {
-    const int status = response.status();
-    if (!use.store || std::ranges::find(kStatuses, status) == kStatuses.end()) return std::nullopt;
+bool isPersonal(const Request& request) { return request.header("Authorization") || request.header("Cookie"); }
+
+FieldViews fieldsOf(const Headers& headers) {
+    FieldViews fields;
+    headers.forEachHeader([&fields](std::string_view name, std::string_view value) { fields.emplace_back(name, value); });
+    return fields;
+}
+
+std::optional<Life> lifeOf(const Response& response, bool personal, std::chrono::seconds timeout) {
+    if (std::ranges::find(kStatuses, response.status()) == kStatuses.end()) return std::nullopt;
     const CacheControl control = CacheControl::of(response);
     if (control.noStore || control.noCache || control.isPrivate || response.header("Set-Cookie")) return std::nullopt;
-    if (use.personal && !control.isPublic && !control.sharedMaxAge) return std::nullopt;
-    // Streams that only end when somebody leaves.
-    const std::string_view type = response.header("Content-Type").value_or("");
-    if (type.starts_with("text/event-stream") || type.starts_with("application/x-ndjson")) return std::nullopt;
+    if (personal && !control.isPublic && !control.sharedMaxAge) return std::nullopt;
+    if (isStream(response.header("Content-Type").value_or(""))) return std::nullopt;
+    const auto age = ageOf(response);
+    if (!age) return std::nullopt;
 
     auto most = static_cast<std::int64_t>(timeout.count());
     const auto told = control.sharedMaxAge ? control.sharedMaxAge : control.maxAge;
     if (told) {
-        most = std::min(most, static_cast<std::int64_t>(std::min<std::uint64_t>(*told, 0xffffffff)));
+        most = std::min(most, static_cast<std::int64_t>(std::min<std::uint64_t>(*told, 0xffffffff)) - *age);
     } else if (const auto expires = response.header("Expires")) {  // one that is no date is past (RFC 9111 5.3)
-        const auto now = httpDate(response.header("Date").value_or("")).value_or(std::time(nullptr));
-        most = std::min(most, httpDate(*expires).value_or(0) - now);
+        const auto made = httpDate(response.header("Date").value_or("")).value_or(std::time(nullptr));
+        most = std::min(most, httpDate(*expires).value_or(0) - made - *age);
     }
     if (most <= 0) return std::nullopt;
-    return std::chrono::seconds(most);
+    return Life{std::chrono::seconds(*age), std::chrono::seconds(most)};
 }
 
-std::shared_ptr<CachedResponse> copyOf(const Request& request, const Response& response, std::string_view body,
-                                       std::chrono::seconds lifetime) {
+std::shared_ptr<CachedResponse> copyOf(const Before& before, const Request& request, const Response& response,
+                                       std::string_view body, const Life& life) {
     auto copy = std::make_shared<CachedResponse>();
     copy->status = response.status();
     copy->contentType = response.header("Content-Type").value_or("");
-    response.forEachHeader([&copy](std::string_view name, std::string_view value) {
-        if (isKept(name)) copy->fields.emplace_back(name, value);
+    std::vector<std::string_view> hops;
+    const std::string connection = joined(response, "Connection");
+    forEachMember(connection, [&hops](std::string_view name) {
+        hops.push_back(name);
+        return true;
     });
+    for (const auto& field : fieldsOf(response)) {
+        const bool others = std::ranges::find(before.response, field) != before.response.end();
+        if (others || isAmong(field.first, kNotKept) || isAmong(field.first, hops)) continue;
+        copy->fields.emplace_back(field.first, field.second);
+    }
     copy->body = body;
-    if (!addSelecting(*copy, request, joined(response, "Vary"))) return nullptr;
+    const FieldViews sent = fieldsOf(request);
+    if (!addSelecting(*copy, before.request, sent, joined(response, "Vary"))) return nullptr;
     // A coded body is for who takes that coding, also where the upstream does not say so.
-    if (!find(copy->fields, "Content-Encoding").empty() && find(copy->selecting, "Accept-Encoding").data() == nullptr)
-        addSelecting(*copy, request, "Accept-Encoding");
+    if (!find(copy->fields, "Content-Encoding").empty() && find(copy->selecting, "Accept-Encoding").data() == nullptr &&
+        !addSelecting(*copy, before.request, sent, "Accept-Encoding"))
+        return nullptr;
     const CacheControl control = CacheControl::of(response);
     copy->forEveryone = control.isPublic || control.sharedMaxAge;
-    copy->stored = Clock::now();
-    copy->fresh = copy->stored + lifetime;
+    const Clock::time_point now = Clock::now();
+    copy->made = now - life.age;
+    copy->fresh = now + life.left;
     return copy;
 }
 

@@ -25,7 +25,7 @@ struct CachedResponse {
     std::string body;
     Fields selecting;  // the request's fields that Vary names (RFC 9111 4.1); absent is ""
     bool forEveryone = false;  // the upstream said so: public or s-maxage
-    Clock::time_point stored;
+    Clock::time_point made;    // its age counts from then
     Clock::time_point fresh;  // until then
 
     std::size_t bytes() const;
@@ -36,19 +36,35 @@ struct CachedResponse {
 
 // What the cache may do for a request.
 struct RequestUse {
-    bool serve = false;     // answer it from the store
-    bool store = false;     // keep what the upstream answers
-    bool personal = false;  // it tells who is asking: only what is for everyone is served or kept
+    bool serve = false;  // answer it from the store
+    bool store = false;  // keep what the upstream answers
 
     static RequestUse of(const Request& request);
 };
 
-// How long the response to such a request may be kept, at most `timeout`; nullopt: not at all (RFC 9111 3).
-std::optional<std::chrono::seconds> lifetime(const RequestUse& use, const Response& response,
-                                             std::chrono::seconds timeout);
+// Whether a request tells who is asking: only what is for everyone is served to it, or kept of its response.
+bool isPersonal(const Request& request);
 
-// A copy of a response that lifetime() allows, with `body` as its body. Null: it varies by what no request tells.
-std::shared_ptr<CachedResponse> copyOf(const Request& request, const Response& response, std::string_view body,
-                                       std::chrono::seconds lifetime);
+// The fields of a message as they are now. Views live until the exchange ends.
+using FieldViews = std::vector<std::pair<std::string_view, std::string_view>>;
+FieldViews fieldsOf(const Headers& headers);
+
+// How old a response is already and how long it may be kept, at most `timeout`; nullopt: not at all (RFC 9111 3, 4.2).
+struct Life {
+    std::chrono::seconds age;
+    std::chrono::seconds left;
+};
+std::optional<Life> lifeOf(const Response& response, bool personal, std::chrono::seconds timeout);
+
+// What an exchange was like before the plugins behind the cache, and the upstream, had it.
+struct Before {
+    FieldViews request;
+    FieldViews response;  // what earlier plugins put on it is for this client
+};
+
+// A copy of a response that lifeOf() allows, with `body` as its body. Null: it varies by what no request tells, or by
+// what plugins behind the cache have made of the client's request.
+std::shared_ptr<CachedResponse> copyOf(const Before& before, const Request& request, const Response& response,
+                                       std::string_view body, const Life& life);
 
 }  // namespace weir::cache

@@ -62,6 +62,30 @@ std::string formEncoded(std::string_view text) {
     return out;
 }
 
+std::string formPath(std::string_view path) {
+    std::string out;
+    for (std::size_t at = 0; at < path.size();) {
+        const char c = path[at];
+        if (c == '\'' || c == '"') {  // a name in brackets, whose own quote is escaped
+            std::string name;
+            for (++at; at < path.size() && path[at] != c; ++at) {
+                if (path[at] == '\\' && at + 1 < path.size()) ++at;
+                name += path[at];
+            }
+            ++at;
+            out.append(1, c).append(formEncoded(name)).append(1, c);
+        } else if (c == '.' && at + 1 < path.size() && path.find_first_of(".[*", at + 1) != at + 1) {
+            const std::size_t end = std::min(path.find_first_of(".[", at + 1), path.size());
+            out.append("['").append(formEncoded(path.substr(at + 1, end - at - 1))).append("']");
+            at = end;
+        } else {
+            out += c;
+            ++at;
+        }
+    }
+    return out;
+}
+
 std::string formToJson(std::string_view form) {
     std::vector<std::pair<std::string, std::string>> lists;  // name, its values as a JSON list without brackets
     std::unordered_map<std::string, std::size_t> places;

@@ -12,6 +12,9 @@ namespace weir::param_mapping {
 // A text as a form has it: blanks are '+', other bytes but letters, digits and * - . _ are %XX.
 std::string formEncoded(std::string_view text);
 
+// A JSONPath whose names are spelled as in the JSON of a form.
+std::string formPath(std::string_view path);
+
 // Names in the order in which they come first, with all their values.
 std::string formToJson(std::string_view form);
 

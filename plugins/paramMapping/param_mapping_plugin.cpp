@@ -13,6 +13,7 @@ namespace {
 using weir::JsonEdit;
 using weir::param_mapping::formEncoded;
 using weir::param_mapping::formFromJson;
+using weir::param_mapping::formPath;
 using weir::param_mapping::formToJson;
 using weir::param_mapping::ParameterKey;
 using weir::param_mapping::ParamMappingHandle;
@@ -24,13 +25,23 @@ bool isType(std::string_view contentType, std::string_view type) {
     return weir::equalsIgnoreCase(own, type);
 }
 
+// With two of them the upstream might read the body by the other one.
+std::string_view contentType(const weir::Request& request) {
+    int lines = 0;
+    request.forEachHeader(
+        [&lines](std::string_view name, std::string_view) { lines += weir::equalsIgnoreCase(name, "Content-Type"); });
+    if (lines > 1) throw weir::Error(400, 400, "the request has more than one Content-Type");
+    return request.header("Content-Type").value_or("");
+}
+
 // In a form names and values are encoded, and a value is one of a list.
 std::vector<JsonEdit> editsOf(const ParamMappingHandle& handle, bool form) {
     std::vector<JsonEdit> edits;
     const auto text = [form](const std::string& plain) { return form ? formEncoded(plain) : plain; };
+    const auto path = [form](const std::string& plain) { return form ? formPath(plain) : plain; };
     const auto addKeys = [&](JsonEdit::Change change, const char* place, const std::vector<ParameterKey>& keys) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", keys[i].path,
+            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", path(keys[i].path),
                              text(keys[i].key), text(keys[i].value)});
         }
     };
@@ -38,7 +49,7 @@ std::vector<JsonEdit> editsOf(const ParamMappingHandle& handle, bool form) {
     addKeys(JsonEdit::Change::Rename, "replaceParameterKeys", handle.replaceParameterKeys);
     for (std::size_t i = 0; i < handle.removeParameterKeys.size(); ++i) {
         edits.push_back({JsonEdit::Change::Remove, "removeParameterKeys[" + std::to_string(i) + "]",
-                         handle.removeParameterKeys[i], "", ""});
+                         path(handle.removeParameterKeys[i]), "", ""});
     }
     return edits;
 }
@@ -51,7 +62,7 @@ class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
     }
 
     weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const ParamMappingHandle& handle) override {
-        const std::string_view type = exchange.request().header("Content-Type").value_or("");
+        const std::string_view type = contentType(exchange.request());
         const bool form = isType(type, "application/x-www-form-urlencoded");
         if (handle.edits && (form || isType(type, "application/json"))) co_await edit(exchange, handle, form);
         co_await next();
@@ -75,7 +86,7 @@ class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
             request.setBody(edited ? formFromJson(*edited) : std::string(*plain));
         } else {
             const std::optional<std::string_view> edited = handle.json.apply(exchange, *plain);
-            if (!edited) throw weir::Error(400, 400, "the request body is not JSON");
+            if (!edited) throw weir::Error(400, 400, "the request body is not JSON, or has too many values or levels");
             request.setBody(*edited);
         }
         request.removeHeader("Content-Encoding");

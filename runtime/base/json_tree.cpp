@@ -40,6 +40,7 @@ struct JsonTree::Reader {
     }
 
     bool readValue(Id parent, std::string_view key, int depth) {
+        if (tree.size() == kMaxValues) return false;
         Node node{.key = key, .text = {}};
         const bool array = take('[');
         if (array || take('{')) {

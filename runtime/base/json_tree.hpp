@@ -17,9 +17,11 @@ public:
     static constexpr Id kNone = 0xFFFFFFFF;
     static constexpr Id kRoot = 0;
 
-    // False when `text` is not JSON (RFC 8259), nested deeper than 64, or over 4 GiB; the tree is of no use then. A key
-    // may be there twice.
+    // False when `text` is not JSON (RFC 8259), nested deeper than 64, has more than kMaxValues values, or is over 4 GiB;
+    // the tree is of no use then. A key may be there twice.
     bool parse(std::string_view text);
+    // A few bytes, compressed, can be millions of values: this many take a loop about 20 ms.
+    static constexpr std::size_t kMaxValues = 200000;
 
     bool isArray(Id id) const { return nodes_[id].kind == Kind::Array; }
     bool isObject(Id id) const { return nodes_[id].kind == Kind::Object; }

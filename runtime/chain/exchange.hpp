@@ -103,6 +103,8 @@ public:
     // An operation's end. Stale ids are ignored. Not while a plugin runs (see Carrier): then it is taken up when the
     // plugin has returned.
     void complete(weir_operation operation, std::int32_t status, std::string_view data = {});
+    // Before complete(): the call that was asked for was never made, and that says nothing of the upstream.
+    void callNotMade() { use_.notCalled(); }
     // The client is gone or the gateway stops, before commit: cancels the operation, drops the frames innermost first,
     // resumes nothing, runs finished(Aborted), then Carrier::released - later, when offloaded work still runs.
     void cancel();

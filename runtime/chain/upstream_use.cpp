@@ -7,13 +7,15 @@ namespace weir::chain {
 
 int UpstreamUse::pick(const upstream::UpstreamSet& set, std::uint32_t balancer, const weir_pick& request) {
     giveUp();
-    const int index = set.pick(balancer, request);
+    bool trial = false;
+    const int index = set.pick(balancer, request, trial);
     if (index < 0) return index;
     picked_ = &set;
     balancer_ = balancer;
     index_ = index;
     latencyNs_ = 0;
     called_ = failed_ = false;
+    trial_ = trial;
     return index;
 }
 
@@ -29,11 +31,10 @@ void UpstreamUse::close(std::uint64_t latencyNs, bool failed) {
     const upstream::UpstreamSet* set = std::exchange(picked_, nullptr);
     if (!set) return;
     set->done(balancer_, index_, latencyNs, failed);
-    if (called_) return;
-    // Should it have been the trial of one that is ejected, the next pick may be.
-    upstream::ServerState& state = set->server(index_)->state;
-    if (state.ejected())
-        state.callDropped(static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    if (!trial_) return;
+    // If nothing came of it the next pick may be the trial.
+    set->server(index_)->state.callDropped(
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
 }
 
 bool UpstreamUse::takeRetry(const upstream::UpstreamSet& set, const upstream::RetryBudget& budget) {

@@ -16,6 +16,8 @@ public:
     void called(const weir_route& route);
     // The response head is here, after so long.
     void answered(std::uint64_t latencyNs);
+    // It was not made after all, for want of something that is not the upstream's.
+    void notCalled() { called_ = false; }
     // The call failed; another to the same upstream may follow.
     void failed(std::uint64_t latencyNs) {
         if (!called_) return;
@@ -38,6 +40,7 @@ private:
     int index_ = 0;
     bool called_ = false;
     bool failed_ = false;
+    bool trial_ = false;  // of one that is ejected
 };
 
 }  // namespace weir::chain

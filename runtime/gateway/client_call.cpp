@@ -35,21 +35,24 @@ const upstream::UpstreamSet& setOf(const weir_route& route) {
 void ClientConnection::startCall(chain::Exchange& exchange, weir_operation operation) {
     operation_ = operation;
     redialled_ = false;
-    if (exchange.bodyState == chain::BodyState::Taken)  // nothing left to send
-        return exchange.complete(std::exchange(operation_, 0), WEIR_CALL_RESET);
-    dial(false);
+    if (exchange.bodyState != chain::BodyState::Taken) return dial(false);
+    exchange.callNotMade();  // nothing is left to send
+    exchange.complete(std::exchange(operation_, 0), WEIR_CALL_RESET);
 }
 
 void ClientConnection::dial(bool fresh) {
     const weir_route* route = exchange_->route();
     const weir_operation operation = operation_;
-    if (!route || !route->set || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size())
+    if (!route || !route->set || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size()) {
+        exchange_->callNotMade();
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
+    }
     const std::shared_ptr<const upstream::Server>& server = setOf(*route).server(route->index);
     exchange_->upstream = server->url;
     call_ = loop_.upstreams.acquire(server, fresh);
     if (!call_) {  // perhaps for want of a descriptor: that says nothing of the server
         operation_ = 0;
+        exchange_->callNotMade();
         const bool resolved = loop_.upstreams.resolved(*server);
         return exchange_->complete(operation, resolved ? WEIR_CALL_REFUSED : WEIR_CALL_UNRESOLVED);
     }
@@ -159,7 +162,7 @@ void ClientConnection::restoreBody(weir_call why) {
 void ClientConnection::cancelCall(chain::Exchange&) {
     response_ = nullptr;
     if (!call_) return;
-    if (callBeganNs_) call_->server().state.callDropped(noteTime());
+    if (callBeganNs_) noteTime();
     endCall()->abandon();
     operation_ = 0;
     awaitContinue_ = false;
@@ -187,7 +190,6 @@ void ClientConnection::onCallFailed(weir_call why) {
     restoreBody(why);
     const bool redial = mayRedial(why);
     if (!stale(why)) noteFailure(call_->server(), why, nowNs);
-    else if (!redial) call_->server().state.callDropped(nowNs);
     endCall();
     awaitContinue_ = false;
     stopReading();

@@ -114,10 +114,14 @@ http::ParseError ClientConnection::mayServe() const {
 
 void ClientConnection::startRequest() {
     prepareTracing(*exchange_, loop_.tracing, loop_.ids);
+    http::RequestHead& request = exchange_->request;
+    // Only the target of HTTP/1.0 may be alone in naming the host: plugins find it in the field all the same.
+    if (request.version < 11 && request.host.data() && !request.fields.get(http::FieldId::Host).data())
+        request.fields.set("Host", request.host);
     exchange_->clientAddress = peer_.text();
-    const bool body = exchange_->request.body != http::BodyKind::None && !(bodyDone_ && piece_.empty());
+    const bool body = request.body != http::BodyKind::None && !(bodyDone_ && piece_.empty());
     exchange_->bodyState = body ? chain::BodyState::Streaming : chain::BodyState::Absent;
-    keepAlive_ = exchange_->request.keepAlive && !loop_.draining();
+    keepAlive_ = request.keepAlive && !loop_.draining();
     phase_ = Phase::Chain;
     timer_.disarm();
     running_ = true;

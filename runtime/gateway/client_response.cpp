@@ -31,7 +31,8 @@ http::ResponseFraming ClientConnection::framing() {
     } else {
         framing = {Kind::Length, exchange_->response.body.size()};
     }
-    if (head.status == 204) framing.kind = Kind::None;
+    // The length of the 200 that a 304 stands for is not known here, and no other may be told (RFC 9110 8.6).
+    if (head.status == 204 || (head.status == 304 && !exchange_->response.streams())) framing.kind = Kind::None;
     chunkedDown_ = framing.kind == Kind::Chunked && !bodyless_;
     if (framing.kind == Kind::UntilClose) keepAlive_ = false;
     // What is left of the request body is either forwarded beside the response, or short enough to throw away. One
@@ -88,7 +89,7 @@ void ClientConnection::queueResponse(std::string_view piece, bool last) {
 }
 
 void ClientConnection::onCallBody() {
-    if (phase_ == Phase::Chain) return collectResponse();
+    if (collecting_) return collectResponse();
     queueResponse(call_->body(), call_->bodyDone());
     flush();
 }
@@ -97,6 +98,7 @@ void ClientConnection::onCallBroken() {
     endCall();
     if (!std::exchange(collecting_, false)) return abort();  // the client must see that it is cut: the head is out
     response_ = nullptr;
+    if (sink_ == Sink::Call) stopReading();  // nobody takes the rest of the request
     exchange_->complete(std::exchange(operation_, 0), WEIR_IO);
 }
 

@@ -80,6 +80,7 @@ void ClientConnection::readResponse(chain::Exchange& exchange, weir_operation op
 void ClientConnection::cancelReadResponse(chain::Exchange&) {
     collecting_ = false;
     operation_ = 0;
+    if (call_) call_->pause();
 }
 
 // Takes what the call has.
@@ -88,7 +89,6 @@ void ClientConnection::collectResponse() {
     const std::string_view piece = call_->takeBody();
     if (!piece.empty())
         response_->add(*exchange_, piece, head.body == http::BodyKind::Length ? head.contentLength : 0);
-    if (!collecting_) return;  // what was on its way when the plugin lost interest
     if (response_->size <= response_->limit && !call_->bodyDone()) return call_->readBody();
     collecting_ = false;
     if (response_->size > response_->limit) return exchange_->complete(std::exchange(operation_, 0), WEIR_TOO_LARGE);

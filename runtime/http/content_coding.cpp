@@ -15,11 +15,20 @@ namespace {
 constexpr int kWrapped = 15 + 32;
 constexpr int kRaw = -15;
 
+struct Inflater {
+    z_stream stream{};
+    bool good;
+    explicit Inflater(int window) : good(inflateInit2(&stream, window) == Z_OK) {}
+    Inflater(const Inflater&) = delete;
+    ~Inflater() { if (good) inflateEnd(&stream); }
+};
+
 // All of one or more members (RFC 1952 2.2); nullopt: malformed, cut, or too long.
 std::optional<std::string_view> inflateAll(base::Arena& arena, std::string_view body, std::size_t limit, int window) {
     if (body.size() > std::numeric_limits<uInt>::max() || limit > std::numeric_limits<uInt>::max()) return std::nullopt;
-    z_stream stream{};
-    if (inflateInit2(&stream, window) != Z_OK) return std::nullopt;
+    Inflater inflater(window);
+    if (!inflater.good) return std::nullopt;
+    z_stream& stream = inflater.stream;
     std::size_t capacity = std::min(limit + 1, std::max<std::size_t>(body.size() * 4, 1024));
     auto* out = static_cast<char*>(arena.large(capacity));
     std::size_t size = 0;
@@ -45,7 +54,6 @@ std::optional<std::string_view> inflateAll(base::Arena& arena, std::string_view 
         out = larger;
         capacity = grown;
     }
-    inflateEnd(&stream);
     if (whole && size <= limit) return std::string_view(out, size);
     arena.largeFree(out);
     return std::nullopt;

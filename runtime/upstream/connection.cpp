@@ -73,6 +73,11 @@ void Connection::readBody() {
     if (readable() && !inRead_) pool_.loop_.requeue(*this);
 }
 
+void Connection::pause() {
+    reading_ = false;
+    arm(Waiting::Nothing);
+}
+
 net::Buffer* Connection::takeHeadBuffer() { return std::exchange(headBuffer_, nullptr); }
 
 bool Connection::reusable() {

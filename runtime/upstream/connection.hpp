@@ -72,6 +72,8 @@ public:
     const Server& server() const { return *server_; }
     // body() has been used up: go on reading.
     void readBody();
+    // Read no more until readBody().
+    void pause();
     // The buffer the head's views point into; the caller gives it back to the loop's pool when the exchange is over.
     net::Buffer* takeHeadBuffer();
 

@@ -83,8 +83,13 @@ void HealthCheck::beginDue(Clock::time_point now) {
     std::vector<Checked*> due;
     for (auto& [id, checked] : checked_) {
         if (checked.due > now) continue;
-        if (checked.probe) over(checked, false);
-        else due.push_back(&checked);
+        if (!checked.probe) {
+            due.push_back(&checked);
+        } else if (checked.probe->addressIsSlow() == UpstreamProbe::State::Running) {
+            checked.due = now + settings_.timeout / checked.probe->addresses();
+        } else {
+            over(checked, false);
+        }
     }
     std::ranges::sort(due, {}, &Checked::due);
     for (Checked* checked : due) {
@@ -100,7 +105,7 @@ void HealthCheck::begin(Checked& checked) {
         return;
     }
     checked.probe = std::make_unique<UpstreamProbe>(checked.addresses, requestFor(*server, settings_.path.text));
-    checked.due = Clock::now() + settings_.timeout;
+    checked.due = Clock::now() + settings_.timeout / checked.probe->addresses();
     ++running_;
     const UpstreamProbe::State state = checked.probe->begin();
     if (state == UpstreamProbe::State::Failed && !canOpen()) return giveUp(checked);

@@ -134,11 +134,11 @@ std::shared_ptr<const AddressList> ServerRegistry::addresses(const Server& serve
 
 base::Result<std::shared_ptr<const Server>> ServerRegistry::Shared::get(const std::string& url, bool check) {
     std::unique_lock lock(mutex);
+    forgetUnheld(Clock::now());
     const Key key(url, check);
     if (const auto found = entries.find(key); found != entries.end()) return known(found->second);
     auto name = split(url);
     if (!name.ok()) return std::move(name).error();
-    forgetUnheld(Clock::now());
     Entry& entry = add(key, std::move(name).value());
     const std::shared_ptr<const Server> server = entry.server;
     if (!entry.isName) take(entry, net::resolve(entry.name.host, entry.name.port));
@@ -222,7 +222,8 @@ void ServerRegistry::Shared::work() {
         if (!next) {
             wake.wait(lock);
         } else if (next->due > Clock::now()) {
-            wake.wait_until(lock, next->due);
+            const Clock::time_point due = next->due;  // the entry may be gone when the wait ends
+            wake.wait_until(lock, due);
         } else {
             lookUp(lock, *next);
         }

@@ -47,6 +47,12 @@ UpstreamProbe::State UpstreamProbe::tryAddress() {
     return failed(std::move(reason_));
 }
 
+UpstreamProbe::State UpstreamProbe::addressIsSlow() {
+    if (step_ != Step::Connect) return failed(std::move(reason_));
+    ++address_;
+    return tryAddress();
+}
+
 UpstreamProbe::State UpstreamProbe::onReady() {
     switch (step_) {
         case Step::Connect: return connected();

@@ -22,6 +22,10 @@ public:
 
     State begin();
     State onReady();  // fd() has events
+    // An address has had its time, an equal part of what the probe may take: on to the next one, if it was not reached
+    // and there is one.
+    State addressIsSlow();
+    std::size_t addresses() const { return addresses_ ? addresses_->size() : 1; }
     int fd() const { return socket_.fd(); }
     short events() const;
     // Why it failed; of one that runs: what it waits for.

@@ -76,10 +76,11 @@ UpstreamSet::~UpstreamSet() {
     for (State& one : states_) one.balancer.table->destroy(one.state);
 }
 
-int UpstreamSet::pick(std::uint32_t balancer, const weir_pick& request) const {
+int UpstreamSet::pick(std::uint32_t balancer, const weir_pick& request, bool& trial) const {
+    trial = false;
     if (balancer >= states_.size()) return -1;  // also when no upstream is usable
     if (out_->load(std::memory_order_relaxed) == 0) return ask(balancer, request);
-    return pickAmongSound(balancer, request);
+    return pickAmongSound(balancer, request, trial);
 }
 
 int UpstreamSet::ask(std::uint32_t balancer, const weir_pick& request) const {
@@ -88,7 +89,7 @@ int UpstreamSet::ask(std::uint32_t balancer, const weir_pick& request) const {
 }
 
 // Somebody in the process is out, perhaps of these.
-int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request) const {
+int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request, bool& trial) const {
     const auto nowNs = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     IndexSet unhealthy(servers_.size(), request.excluded);
     for (std::size_t i = 0; i < servers_.size(); ++i)
@@ -103,7 +104,9 @@ int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request
         const int index = ask(balancer, sound);
         if (index < 0) break;
         ServerState& state = server(index)->state;
-        if (!state.ejected() || state.takeTrial(nowNs)) return index;
+        if (!state.ejected()) return index;
+        trial = state.takeTrial(nowNs);
+        if (trial) return index;
         done(balancer, index, 0, false);  // another loop has it on trial
         out.add(static_cast<std::size_t>(index));
     }

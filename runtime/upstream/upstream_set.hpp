@@ -35,8 +35,9 @@ public:
     UpstreamSet& operator=(const UpstreamSet&) = delete;
 
     // An index, to be followed by one done(); -1 when none is left. `balancer` is an id of the registry. Unhealthy
-    // upstreams are left out, ejected ones while there is another.
-    int pick(std::uint32_t balancer, const weir_pick& request) const;
+    // upstreams are left out, ejected ones while there is another. `trial` becomes true when the pick is the trial of one
+    // that is ejected: its callDropped() is due should nothing come of it.
+    int pick(std::uint32_t balancer, const weir_pick& request, bool& trial) const;
     // done() does something for this balancer.
     bool wantsDone(std::uint32_t balancer) const {
         return balancer < states_.size() && states_[balancer].balancer.table->done;
@@ -59,7 +60,7 @@ private:
     UpstreamSet() = default;
 
     int ask(std::uint32_t balancer, const weir_pick& request) const;
-    int pickAmongSound(std::uint32_t balancer, const weir_pick& request) const;
+    int pickAmongSound(std::uint32_t balancer, const weir_pick& request, bool& trial) const;
 
     std::vector<std::shared_ptr<const Server>> servers_;
     std::vector<State> states_;

@@ -183,13 +183,37 @@ TEST_CASE("a response to HEAD keeps its length through modifyResponse, and the c
 }
 
 TEST_CASE("an upstream that breaks off while modifyResponse reads is a 502, one that is silent a 502 in time") {
-    RecordingUpstream upstream([](RecordingUpstream::Connection& connection) {
-        if (connection.next()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"a\":");
-    });
-    const GatewayProcess gateway(with(upstream.address(), "modifyResponse", R"j({removeBodyKeys: [$.a]})j"));
-    const HttpMessage answer = get(gateway.port(), "/http/a");
-    CHECK(answer.status() == 502);
-    CHECK_THAT(answer.body, Contains("\"code\":-103"));
+    for (const bool silent : {false, true}) {
+        INFO(silent);
+        RecordingUpstream upstream([silent](RecordingUpstream::Connection& connection) {
+            if (!connection.next()) return;
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"a\":");
+            if (silent) connection.next();  // until the gateway gives up
+        });
+        const GatewayProcess gateway(with(upstream.address(), "modifyResponse", R"j({removeBodyKeys: [$.a]})j"),
+                                     {"--upstream.bodyTimeout=300ms"});
+        const HttpMessage answer = get(gateway.port(), "/http/a");
+        CHECK(answer.status() == 502);
+        CHECK_THAT(answer.body, Contains("\"code\":-103"));
+    }
+}
+
+TEST_CASE("an upstream that answers early and breaks off while the client still sends is a 502") {
+    for (const bool silent : {false, true}) {
+        INFO(silent);
+        RecordingUpstream upstream([silent](RecordingUpstream::Connection& connection) {
+            connection.receiveThrough("0123456789");
+            connection.send("HTTP/1.1 413 Too Much\r\nContent-Length: 100\r\n\r\n{\"a\":");
+            if (silent) connection.receiveThrough("never");
+            else connection.resetOnClose();
+        });
+        const GatewayProcess gateway(with(upstream.address(), "modifyResponse", R"j({removeBodyKeys: [$.a]})j"),
+                                     {"--upstream.bodyTimeout=300ms"});
+        RawClient client(gateway.port());
+        client.send("POST /http/a HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n0123456789");
+        CHECK_THAT(client.receiveThrough("\r\n\r\n"), Contains("502"));
+        CHECK(get(gateway.port(), "/elsewhere").status() == 404);
+    }
 }
 
 TEST_CASE("a modifyResponse handle that could not work is refused with its place") {
@@ -213,8 +237,9 @@ TEST_CASE("paramMapping edits the bodies of JSON and of forms, and leaves others
     const Row rows[] = {
         {"Content-Type: application/json\r\n", R"({"a":{"n":1e2},"old":[1],"gone":1})", R"({"a":{"n":1e2,"k":"v w"},"new":[1]})"},
         {"Content-Type: Application/JSON ; charset=utf-8\r\n", R"({"gone":1})", "{}"},
-        {"Content-Type: application/x-www-form-urlencoded\r\n", "x=1&old=a%20b&x=2&gone=3&%c3%a9=%C3%A9",
+        {"Content-Type: application/x-www-form-urlencoded\r\n", "x=1&old=a%20b&x=2&gone=3&%24where=1&%c3%a9=%C3%A9",
          "x=1&x=2&%C3%A9=%C3%A9&new=a+b"},
+        {"Content-Type: application/json\r\n", R"({"$where":1,"a":{"$where":2}})", R"({"a":{"$where":2,"k":"v w"}})"},
         {"Content-Type: text/plain\r\n", R"({"gone":1})", R"({"gone":1})"},
         {"", R"({"gone":1})", R"({"gone":1})"},
         {"Content-Type: application/json\r\n", "", ""},
@@ -223,7 +248,7 @@ TEST_CASE("paramMapping edits the bodies of JSON and of forms, and leaves others
     const GatewayProcess gateway(
         with(upstream.address(), "paramMapping",
              R"j({addParameterKeys: [{path: $.a, key: k, value: "v w"}], replaceParameterKeys: [{path: $, key: old,)j"
-             R"j( value: new}], removeParameterKeys: [$.gone]})j"));
+             R"j( value: new}], removeParameterKeys: [$.gone, "$['$where']"]})j"));
     std::size_t sent = 0;
     for (const Row& row : rows) {
         INFO(row.fields << row.body);
@@ -263,6 +288,10 @@ TEST_CASE("a body of any size up to the limit is mapped, a longer one is 413, a 
     }
     CHECK(RawClient(gateway.port()).exchange(post(json, jsonOf(1000001))).status() == 413);
     CHECK(RawClient(gateway.port()).exchange(post(json, "{\"a\":")).status() == 400);
+    CHECK(RawClient(gateway.port()).exchange(post("Content-Type: text/plain\r\n" + json, "{}")).status() == 400);
+    std::string many = "[0";
+    for (int i = 0; i < 200000; ++i) many += ",0";
+    CHECK(RawClient(gateway.port()).exchange(post(json, many + "]")).status() == 400);
     CHECK(RawClient(gateway.port()).exchange(post(json + "Content-Encoding: br\r\n", "x")).status() == 415);
     CHECK(RawClient(gateway.port()).exchange(post(json + "Content-Encoding: gzip\r\n", gzip(jsonOf(1000001)))).status() ==
           415);
@@ -343,7 +372,13 @@ TEST_CASE("the cache never gives a request another's response") {
         {"a part", "", plain, request("GET", "/http/a", "Range: bytes=0-0\r\n")},
         {"who wants it fresh", "", plain, request("GET", "/http/a", "Cache-Control: no-cache\r\n")},
         {"who keeps nothing", "", request("GET", "/http/a", "Cache-Control: no-store\r\n"), plain},
-        {"a stream", "Content-Type: text/event-stream\r\n", plain, plain},
+        {"a stream", "Content-Type: Text/Event-Stream\r\n", plain, plain},
+        {"two bodies of GET", "", request("GET", "/http/a", "Content-Length: 1\r\n") + "A",
+         request("GET", "/http/a", "Content-Length: 1\r\n") + "B"},
+        {"two hosts of HTTP/1.0", "", "GET http://h1/http/a HTTP/1.0\r\n\r\n", "GET http://h2/http/a HTTP/1.0\r\n\r\n"},
+        {"old when it comes", "Cache-Control: max-age=60\r\nAge: 60\r\n", plain, plain},
+        {"of an age that can not be read", "Age: x\r\n", plain, plain},
+        {"made long ago", "Cache-Control: max-age=60\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n", plain, plain},
     };
     for (const Row& row : rows) {
         INFO(row.what);
@@ -357,6 +392,84 @@ TEST_CASE("the cache never gives a request another's response") {
         }
         CHECK(upstream.requests().size() == 2);
     }
+}
+
+TEST_CASE("the cache keeps nothing that plugins behind it have made one client's own") {
+    const std::string rule = R"(
+        conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**},
+                     {paramType: header, paramName: X-Key, operator: "=", paramValue: k1}]
+        rules: [{name: all, handle: {header: {setHeaders: {)";
+    struct Row {
+        const char* what;
+        const char* fields;  // of the responses
+        const char* put;     // what `request` gives the upstream for the client with the key
+    };
+    const Row rows[] = {
+        {"a user", "", "Authorization: user1"},
+        {"a field that Vary names", "Vary: X-Tenant\r\n", "X-Tenant: t1"},
+    };
+    for (const Row& row : rows) {
+        INFO(row.what);
+        RecordingUpstream upstream(counting(row.fields));
+        const GatewayProcess gateway(with(upstream.address(), "cache", "{}") +
+                                     "  - name: request\n    selectors:\n      - name: keyed" + rule + row.put + "}}}}]\n");
+        RawClient client(gateway.port());
+        CHECK(client.exchange(request("GET", "/http/a", "X-Key: k1\r\n")).body == "1");
+        CHECK(client.exchange(request("GET", "/http/a", "X-Tenant: t1\r\n")).body == "2");
+    }
+}
+
+TEST_CASE("the cache keeps no answer of the gateway's own, and what came by a redirect under the new path") {
+    SECTION("errors, also as a success") {
+        for (const char* status : {"weir", "shenyu"}) {
+            INFO(status);
+            RecordingUpstream upstream(counting(""));
+            ProxyConfig config;
+            config.upstreams = {{upstream.address()}};
+            config.rulePath = "/http/only";  // no rule of divide for the others
+            std::string yaml = config.yaml();
+            const std::string cache = with("127.0.0.1:1", "cache", "{}");
+            yaml += cache.substr(cache.find("  - name: cache"));
+            const GatewayProcess gateway(yaml, {std::string("--compat.errorStatus=") + status});
+            for (int i = 0; i < 2; ++i) {
+                const HttpMessage answer = get(gateway.port(), "/http/other");
+                CHECK_THAT(answer.body, Contains("-102"));
+                CHECK(answer.count("Age") == 0);
+            }
+        }
+    }
+    SECTION("a redirect within the gateway") {
+        RecordingUpstream upstream([](const HttpMessage& asked) { return RecordingUpstream::ok(asked.startLine); });
+        const GatewayProcess gateway(with(upstream.address(), "cache", "{}") + R"(  - name: redirect
+    selectors:
+      - name: beta
+        conditions: [{paramType: uri, operator: "=", paramValue: /http/page},
+                     {paramType: header, paramName: X-Beta, operator: "=", paramValue: "1"}]
+        rules: [{name: all, handle: {redirectURI: /http/beta}}]
+)");
+        RawClient client(gateway.port());
+        CHECK(client.exchange(request("GET", "/http/page", "X-Beta: 1\r\n")).body == "GET /beta HTTP/1.1");
+        CHECK(client.exchange(request("GET", "/http/page")).body == "GET /page HTTP/1.1");
+    }
+}
+
+TEST_CASE("a kept response has no fields of one connection, of another client, and no length in a 304") {
+    RecordingUpstream upstream(counting("Connection: X-Hop\r\nX-Hop: secret\r\nETag: \"1\"\r\nAge: 7\r\n"));
+    const std::string yaml = with(upstream.address(), "cache", "{}");
+    const GatewayProcess gateway(yaml + "  - name: cross\n    config: {enabled: true, allowedOrigin: {origins: [\"http://a.com\"]}}\n");
+    RawClient client(gateway.port());
+    const HttpMessage first = client.exchange(request("GET", "/http/a", "Origin: http://a.com\r\n"));
+    CHECK(first.field("Access-Control-Allow-Origin") == "http://a.com");
+    const HttpMessage again = client.exchange(request("GET", "/http/a", "Origin: http://a.com\r\n"));
+    CHECK(again.body == "1");
+    CHECK(again.count("X-Hop") == 0);
+    CHECK(again.field("Age") == "7");
+    CHECK(again.count("Access-Control-Allow-Origin") == 1);
+    const HttpMessage other = client.exchange(request("GET", "/http/a", "Origin: http://b.com\r\n"));
+    CHECK(other.count("Access-Control-Allow-Origin") == 0);
+    client.send(request("GET", "/http/a", "If-None-Match: \"1\"\r\nOrigin: http://a.com\r\n"));
+    const std::string head = client.receiveThrough("\r\n\r\n");
+    CHECK_THAT(head, Contains("304") && !Contains("Content-Length"));
 }
 
 TEST_CASE("the cache gives out what is for everyone, also to who says who he is, until it is changed or old") {

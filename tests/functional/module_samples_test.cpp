@@ -79,6 +79,10 @@ TEST_CASE("each module's example does what its page says") {
         const auto seen = upstream.requests();
         CHECK(seen.size() == (row.startLine[0] ? 1 : 0));
         if (!seen.empty()) CHECK(seen[0].startLine == row.startLine);
+        if (std::string(row.module) == "cache") {
+            CHECK(RawClient(gateway.port()).exchange(row.request).count("Age") == 1);
+            CHECK(upstream.requests().size() == 1);
+        }
         if (std::string(row.module) == "paramMapping") CHECK(seen.at(0).body == R"({"source":"gateway","id":"7"})");
     }
 }

@@ -463,12 +463,12 @@ typedef struct weir_load_balancer {
     void (*destroy)(void* state);
     /* any loop, several at once; an index, or -1 when all are excluded */
     int32_t (*pick)(void* state, const weir_pick*);
-    /* any loop, exactly once for each pick of an index: after the response head or the failure; null: not wanted.
-     * failed: 1 when the upstream sent no response. latency 0 and failed 0: nothing was learnt of the upstream, as the
-     * pick was not carried out or the client left first. */
-    /* Once for each index that pick answered, on any loop: after the response head, or when none comes any more; null:
-     * not wanted. failed: 1 when no response came; latency_ns is 0 then if no call was made. Calls that are repeated to
-     * the same upstream are one. */
+    /* Any loop, exactly once for each index that pick answered: after the response head, or when none comes any more;
+     * null: not wanted. Calls that are repeated to the same upstream are one.
+     * failed: 1 when the upstream sent no response.
+     * latency_ns 0 and failed 0: nothing was learnt of the upstream, as no call was made or the client left before
+     * there was an answer.
+     */
     void (*done)(void* state, int32_t index, uint64_t latency_ns, int32_t failed);
 } weir_load_balancer;
 

@@ -59,7 +59,7 @@ public:
     explicit operator bool() const { return raw_; }  // whether any were compiled
 
     // Loop thread. The changed text, which lives until the exchange ends: compact, with numbers and texts that were not
-    // touched spelled as they were. nullopt: `json` is not JSON (RFC 8259) or nested deeper than 64. Takes memory of
+    // touched spelled as they were. nullopt: `json` is not JSON (RFC 8259), nested deeper than 64 or of more than 200,000 values. Takes memory of
     // about 50 bytes for each value in it while it runs, so bodies need a limit. Throws std::bad_alloc.
     std::optional<std::string_view> apply(Exchange& exchange, std::string_view json) const {
         if (!raw_) return json;

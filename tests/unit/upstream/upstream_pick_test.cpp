@@ -19,7 +19,7 @@ struct Fixture {
     explicit Fixture(std::size_t count) : set(balancer.makeSet(count, servers)) {}
 
     int pick(const std::uint64_t* excluded = nullptr) {
-        return set->pick(0, {sizeof(weir_pick), 0, {nullptr, 0}, excluded});
+        return set->pick(0, {sizeof(weir_pick), 0, {nullptr, 0}, excluded}, trial);
     }
     void eject(int index, std::chrono::nanoseconds rest = kLong) {
         set->server(index)->state.callFailed(nowNs(), {1, rest, rest});
@@ -28,6 +28,7 @@ struct Fixture {
     ServerRegistry servers;
     CountingBalancer balancer;
     std::unique_ptr<UpstreamSet> set;
+    bool trial = false;  // the last pick
 };
 
 }  // namespace
@@ -66,7 +67,9 @@ TEST_CASE("after its rest an ejected upstream gets one pick, and all of them whe
     REQUIRE(state.takeTrial(nowNs() + static_cast<std::uint64_t>(kLong.count())));
     state.callDropped(nowNs());  // the rest is over now
     CHECK(f.pick() == 0);
+    CHECK(f.trial);
     CHECK(f.pick() == 1);
+    CHECK_FALSE(f.trial);
     CHECK(f.pick() == 1);
     state.callAnswered(1, nowNs());
     CHECK(f.pick() == 0);
