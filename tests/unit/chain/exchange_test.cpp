@@ -895,3 +895,26 @@ TEST_CASE("a plugin's part in a request is counted once it is entered and once i
         if (h.exchange) h.finish();
     }
 }
+
+TEST_CASE("a query that a plugin sets is the request's from then on, and that of a walk is gone with it") {
+    Harness h;
+    std::vector<std::string> seen;
+    h.coroutine("twice", [](weir::Exchange&, Next next) -> Task<> {
+        co_await next();
+        co_await next();
+    });
+    h.plain("edit", [&seen](weir::Exchange& exchange) {
+        weir::Request request = exchange.request();
+        seen.emplace_back(request.query().data() ? request.query() : "(none)");
+        CHECK(request.setQuery("a=%41&b"));
+        for (const char* bad : {"a b", "a#b", "a\r\nb", "\xc3\xa9"}) CHECK_FALSE(request.setQuery(bad));
+        seen.emplace_back(request.query());
+        CHECK(request.setQuery({}));
+        CHECK(request.query().data() == nullptr);
+        return Answer::Next;
+    });
+    h.plain("end", replyOk);
+    h.start();
+    CHECK(seen == std::vector<std::string>{"(none)", "a=%41&b", "(none)", "a=%41&b"});
+    h.finish();
+}

@@ -32,3 +32,27 @@ TEST_CASE("Constructs that only Java knows are refused with their position") {
 }
 
 }  // namespace weir::match
+
+TEST_CASE("an expression is found with its groups, from a place on or over the whole text") {
+    using weir::match::Regex;
+    const auto compiled = Regex::compile("(a+)(b)?");
+    REQUIRE(compiled.ok());
+    const Regex& regex = compiled.value();
+    CHECK(regex.captureGroups() == 2);
+    std::string_view groups[4];
+    const std::string_view text = "xaab aa";
+    REQUIRE(regex.find(text, 0, false, groups));
+    CHECK(groups[0] == "aab");
+    CHECK(groups[0].data() == text.data() + 1);
+    CHECK(groups[1] == "aa");
+    CHECK(groups[2] == "b");
+    CHECK(groups[3].data() == nullptr);  // there is no third
+    REQUIRE(regex.find(text, 4, false, groups));
+    CHECK(groups[0].data() == text.data() + 5);
+    CHECK(groups[2].data() == nullptr);  // it took no part
+    CHECK_FALSE(regex.find(text, text.size(), false, groups));
+    CHECK(regex.find(text, 5, false, {}));
+    CHECK_FALSE(regex.find(text, 0, true, groups));
+    CHECK(regex.find(text, 5, true, groups));
+    CHECK_FALSE(regex.find(text, text.size() + 1, false, groups));
+}
