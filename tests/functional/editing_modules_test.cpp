@@ -20,18 +20,6 @@ std::string withConfig(const std::string& upstream, const std::string& plugin, c
     return proxyTo(upstream) + "  - name: " + plugin + "\n    config: " + config + "\n";
 }
 
-// One rule for all of /http/**.
-std::string withRule(const std::string& upstream, const std::string& plugin, const std::string& handle) {
-    return proxyTo(upstream) + "  - name: " + plugin + R"(
-    selectors:
-      - name: all
-        conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
-        rules:
-          - name: all
-            conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
-            handle: )" + handle + "\n";
-}
-
 // `fields`: lines of the head, each with its end.
 HttpMessage send(const GatewayProcess& gateway, const std::string& method, const std::string& target,
                  const std::string& fields) {
@@ -139,7 +127,8 @@ TEST_CASE("a rule plugin gets a config that changes while its rules stay") {
     const RecordingUpstream upstream;
     const ExtFolder folder;
     folder.copy(std::filesystem::path(WEIR_TEST_FIXTURES) / "configured.so", "configured.so");
-    GatewayProcess gateway(withLocalKey(withRule(upstream.address(), "prefix", "{text: rule}")), folder.arguments());
+    GatewayProcess gateway(withLocalKey(proxyWithRule(upstream.address(), "prefix", "{text: rule}")),
+                           folder.arguments());
     const LocalCaller caller(gateway);
     const auto told = [&] {
         REQUIRE(get(gateway.port(), "/http/a").status() == 200);
@@ -157,7 +146,7 @@ TEST_CASE("request edits what the upstream gets, and lines of the answer") {
     const RecordingUpstream upstream([](const HttpMessage&) {
         return RecordingUpstream::ok("ok", "X-Once: 1\r\nX-Twice: 1\r\nX-Once: 2\r\nX-Twice: 2\r\n");
     });
-    const GatewayProcess gateway(withRule(upstream.address(), "request", R"j(
+    const GatewayProcess gateway(proxyWithRule(upstream.address(), "request", R"j(
               header: {addHeaders: {X-New: "1"}, setHeaders: {X-Set: b}, replaceHeaderKeys: {X-Old: X-Name},
                        removeHeaderKeys: [X-Gone]}
               parameter: {addParameters: {n: "a b&c"}, removeParameterKeys: [gone]}
@@ -188,7 +177,7 @@ TEST_CASE("generalContext leaves attachments for the plugin that makes the call"
     const RecordingUpstream upstream;
     const ExtFolder folder;
     folder.copy(std::filesystem::path(WEIR_TEST_FIXTURES) / "configured.so", "configured.so");
-    const std::string yaml = withRule(upstream.address(), "generalContext", R"j(
+    const std::string yaml = proxyWithRule(upstream.address(), "generalContext", R"j(
               dubbo: [{generalContextType: addGeneralContext, generalContextKey: zone, generalContextValue: north},
                       {generalContextType: transmitHeaderToGeneralContext, generalContextKey: X-User,
                        generalContextValue: user},
@@ -228,7 +217,7 @@ TEST_CASE("editing modules refuse bad settings before anything is served, with t
         INFO(row.plugin << ": " << row.value);
         const std::string yaml = row.scope == std::string("config")
                                      ? withConfig("127.0.0.1:1", row.plugin, row.value)
-                                     : withRule("127.0.0.1:1", row.plugin, row.value);
+                                     : proxyWithRule("127.0.0.1:1", row.plugin, row.value);
         const TempDirectory directory;
         const auto checked = runToEnd(WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", yaml)});
         CHECK(checked.exitCode == 78);

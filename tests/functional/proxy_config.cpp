@@ -39,4 +39,15 @@ std::string proxyTo(const std::string& address) {
     return config.yaml();
 }
 
+std::string proxyWithRule(const std::string& address, const std::string& plugin, const std::string& handle) {
+    return proxyTo(address) + "  - name: " + plugin + R"(
+    selectors:
+      - name: all
+        conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
+        rules:
+          - name: all
+            conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
+            handle: )" + handle + "\n";
+}
+
 }  // namespace weir::functional

@@ -25,4 +25,7 @@ struct ProxyConfig {
 // One upstream, everything else as above.
 std::string proxyTo(const std::string& address);
 
+// The same, and another plugin with one rule for all of /http/**.
+std::string proxyWithRule(const std::string& address, const std::string& plugin, const std::string& handle);
+
 }  // namespace weir::functional

@@ -10,21 +10,6 @@ using namespace weir::support;
 using namespace weir::functional;
 using Catch::Contains;
 
-namespace {
-
-std::string withRewrite(const std::string& upstream, const std::string& handle) {
-    return proxyTo(upstream) + R"(  - name: rewrite
-    selectors:
-      - name: all
-        conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
-        rules:
-          - name: all
-            conditions: [{paramType: uri, operator: pathPattern, paramValue: /http/**}]
-            handle: )" + handle + "\n";
-}
-
-}  // namespace
-
 TEST_CASE("a rewritten path is what the upstream is asked for, and a path that does not match stays") {
     struct Row {
         const char* handle;
@@ -42,7 +27,7 @@ TEST_CASE("a rewritten path is what the upstream is asked for, and a path that d
     for (const auto& row : rows) {
         INFO(row.handle << " on " << row.target);
         RecordingUpstream upstream;
-        const GatewayProcess gateway(withRewrite(upstream.address(), row.handle));
+        const GatewayProcess gateway(proxyWithRule(upstream.address(), "rewrite", row.handle));
         CHECK(get(gateway.port(), row.target).status() == 200);
         CHECK(upstream.requests().at(0).startLine == std::string("GET ") + row.forwarded + " HTTP/1.1");
     }
@@ -62,7 +47,8 @@ TEST_CASE("a rewrite that could not work is refused with its place") {
         INFO(row.handle);
         const TempDirectory directory;
         const auto checked = runToEnd(
-            WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", withRewrite("127.0.0.1:1", row.handle))});
+            WEIR_BINARY,
+            {"check", "-c", directory.write("weir.yaml", proxyWithRule("127.0.0.1:1", "rewrite", row.handle))});
         CHECK(checked.exitCode == 78);
         CHECK_THAT(checked.output, Contains("plugin 'rewrite'") && Contains(row.message));
     }
