@@ -1,4 +1,5 @@
-// rewrite through the binary: what the upstream is asked for, and what is refused before anything is served.
+// contextPath and rewrite through the binary: what the upstream is asked for, and what is refused before anything is
+// served.
 #include "functional/proxy_config.hpp"
 #include "support/catch.hpp"
 #include "support/child_process.hpp"
@@ -9,6 +10,50 @@
 using namespace weir::support;
 using namespace weir::functional;
 using Catch::Contains;
+
+namespace {
+
+// contextPath with that handle, and an upstream, for all requests.
+std::string withContextPath(const std::string& upstream, const std::string& handle) {
+    const std::string all = "conditions: [{paramType: uri, operator: startsWith, paramValue: /}]";
+    return R"(weir: {extPlugin: {enabled: false}}
+plugins:
+  - name: contextPath
+    selectors: [{name: all, )" + all + ", rules: [{name: all, handle: " + handle + R"(}]}]
+  - name: divide
+    selectors: [{name: all, )" + all + ", handle: [{upstreamUrl: \"" + upstream + "\"}], rules: [{name: all}]}]\n";
+}
+
+}  // namespace
+
+TEST_CASE("B01: contextPath and its prefixes give the upstream the path that the handle says") {
+    struct Row {
+        const char* handle;
+        const char* forwarded;
+    };
+    const Row rows[] = {
+        {"{contextPath: /order, addPrefix: /order/v1}", "/order/v1/findById"},
+        {R"({contextPath: "", addPrefix: /v1})", "/v1/order/findById"},
+        {"{contextPath: /order, addPrefixed: true}", "/order/findById"},
+        {"{contextPath: /order}", "/findById"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.handle);
+        RecordingUpstream upstream;
+        const GatewayProcess gateway(withContextPath(upstream.address(), row.handle));
+        CHECK(get(gateway.port(), "/order/findById").status() == 200);
+        CHECK(upstream.requests().at(0).startLine == std::string("GET ") + row.forwarded + " HTTP/1.1");
+    }
+}
+
+TEST_CASE("a contextPath that could not work is refused with its place") {
+    const TempDirectory directory;
+    const std::string yaml = withContextPath("127.0.0.1:1", "{addPrefix: v1}");
+    const auto checked = runToEnd(WEIR_BINARY, {"check", "-c", directory.write("weir.yaml", yaml)});
+    CHECK(checked.exitCode == 78);
+    CHECK_THAT(checked.output, Contains("plugin 'contextPath'") &&
+                                   Contains("addPrefix: expected a path that begins with '/', found 'v1'"));
+}
 
 TEST_CASE("a rewritten path is what the upstream is asked for, and a path that does not match stays") {
     struct Row {
