@@ -1,7 +1,8 @@
 #include "chain/upstream_use.hpp"
 
-#include <chrono>
 #include <utility>
+
+#include "base/steady_clock.hpp"
 
 namespace weir::chain {
 
@@ -33,8 +34,7 @@ void UpstreamUse::close(std::uint64_t latencyNs, bool failed) {
     set->done(balancer_, index_, latencyNs, failed);
     if (!trial_) return;
     // If nothing came of it the next pick may be the trial.
-    set->server(index_)->state.callDropped(
-        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()));
+    set->server(index_)->state.callDropped(base::steadyNs());
 }
 
 bool UpstreamUse::takeRetry(const upstream::UpstreamSet& set, const upstream::RetryBudget& budget) {

@@ -1,14 +1,16 @@
 #include "data/record_writer.hpp"
 
+#include "base/scalars.hpp"
+
 namespace weir::data {
 
 namespace {
 
 using base::Value;
+using base::scalars::flag;
+using base::scalars::number;
+using base::scalars::text;
 
-Value text(const std::string& text) { return Value::scalar(text, true); }
-Value flag(bool value) { return Value::scalar(value ? "true" : "false", false); }
-Value number(int value) { return Value::scalar(std::to_string(value), false); }
 // ShenYu's numbers where it has them.
 Value matchMode(const std::string& mode) {
     if (mode == "and") return number(0);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/scalars.hpp"
 #include "chain/exchange.hpp"
 #include "chain/loop_context.hpp"
 #include "chain/request_subject.hpp"
@@ -20,12 +21,11 @@ namespace weir::gateway {
 namespace {
 
 using base::Value;
+using base::scalars::number;
+using base::scalars::text;
 
 constexpr std::chrono::seconds kLongest{5};
 constexpr net::Milliseconds kWait{20};
-
-Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
-Value number(std::uint64_t number) { return Value::scalar(std::to_string(number), false); }
 
 std::string_view nameOf(match::Verdict::State state) {
     using State = match::Verdict::State;

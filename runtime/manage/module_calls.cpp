@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/scalars.hpp"
 #include "base/utc_time.hpp"
 #include "module/upload.hpp"
 
@@ -12,6 +13,7 @@ namespace weir::manage {
 namespace {
 
 using base::Value;
+using base::scalars::text;
 using Action = ModuleControl::Action;
 
 constexpr std::string_view kModules = "/plugins/";
@@ -26,8 +28,6 @@ constexpr Named kActions[] = {
     {"reload", Action::Reload},     {"disable", Action::Disable}, {"enable", Action::Enable},
     {"rollback", Action::Rollback}, {"clear", Action::Clear},
 };
-
-Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
 
 struct Call {
     std::string id;

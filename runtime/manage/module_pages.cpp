@@ -4,6 +4,7 @@
 #include <chrono>
 #include <tuple>
 
+#include "base/scalars.hpp"
 #include "base/utc_time.hpp"
 #include "manage/module_calls.hpp"
 
@@ -12,10 +13,10 @@ namespace weir::manage {
 namespace {
 
 using base::Value;
+using base::scalars::number;
+using base::scalars::text;
 using Clock = std::chrono::system_clock;
 
-Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
-Value number(std::int64_t number) { return Value::scalar(std::to_string(number), false); }
 
 bool isPlugin(const module::Provided& provided) { return provided.interface == module::kPluginInterface; }
 

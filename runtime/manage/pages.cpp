@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/scalars.hpp"
 #include "base/value.hpp"
 #include "manage/data_pages.hpp"
 #include "manage/metrics_page.hpp"
@@ -17,9 +18,9 @@ namespace weir::manage {
 namespace {
 
 using base::Value;
+using base::scalars::number;
+using base::scalars::text;
 
-Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
-Value number(std::uint64_t number) { return Value::scalar(std::to_string(number), false); }
 
 std::string_view nameOf(ServingState state) {
     switch (state) {

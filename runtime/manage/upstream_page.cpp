@@ -1,6 +1,5 @@
 #include "manage/upstream_page.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -8,27 +7,23 @@
 #include <string_view>
 #include <utility>
 
+#include "base/scalars.hpp"
+#include "base/steady_clock.hpp"
+
 namespace weir::manage {
 
 namespace {
 
 using base::Value;
+using base::scalars::flag;
+using base::scalars::number;
+using base::scalars::text;
 
 constexpr double kNsPerMs = 1e6;
-
-Value text(std::string_view text) { return Value::scalar(std::string(text), true); }
-Value number(std::uint64_t number) { return Value::scalar(std::to_string(number), false); }
-Value flag(bool flag) { return Value::scalar(flag ? "true" : "false", false); }
 
 std::string_view healthOf(const upstream::Server& server) {
     if (!server.checked) return "unchecked";
     return server.state.unhealthy.load(std::memory_order_relaxed) ? "unhealthy" : "healthy";
-}
-
-bool isEjected(const upstream::ServerState& state) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const auto nowNs = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-    return state.ejectedUntilNs.load(std::memory_order_relaxed) > static_cast<std::uint64_t>(nowNs);
 }
 
 // With a thousandth of a millisecond: close upstreams answer in less than one.
@@ -53,7 +48,7 @@ Value row(const upstream::SetCatalog::Listed& listed, const UpstreamSource& sour
     value.set("status", flag(listed.status));
     value.set("gray", flag(listed.gray));
     value.set("health", text(healthOf(server)));
-    value.set("ejected", flag(isEjected(state)));
+    value.set("ejected", flag(state.resting(base::steadyNs())));
     value.set("addresses", std::move(addresses));
     value.set("inFlight", number(state.inFlight.load(relaxed)));
     value.set("calls", number(state.calls.load(relaxed)));

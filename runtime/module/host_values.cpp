@@ -1,10 +1,10 @@
 #include "module/host_values.hpp"
 
-#include <chrono>
 #include <new>
 #include <optional>
 #include <string_view>
 
+#include "base/steady_clock.hpp"
 #include "base/value.hpp"
 #include "module/abi_text.hpp"
 
@@ -32,10 +32,7 @@ void* HostValues::allocate(std::size_t size) {
 }
 void HostValues::release(void* block, std::size_t) { ::operator delete(block, std::align_val_t{WEIR_ARENA_ALIGN}); }
 
-std::uint64_t HostValues::nowNs() {
-    const auto since = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(since / std::chrono::nanoseconds(1));
-}
+std::uint64_t HostValues::nowNs() { return base::steadyNs(); }
 
 weir_kind HostValues::kind(const weir_value* raw) {
     const base::Value& value = valueOf(raw);

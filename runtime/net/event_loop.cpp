@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/assert.hpp"
+#include "base/steady_clock.hpp"
 
 namespace weir::net {
 
@@ -20,10 +21,7 @@ namespace {
 constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
-std::uint64_t steadyNs() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
+using base::steadyNs;
 
 std::uint64_t steadyMs() { return steadyNs() / 1'000'000; }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
+#include "base/steady_clock.hpp"
 #include "upstream/control_error.hpp"
 
 namespace weir::upstream {
@@ -90,7 +90,7 @@ int UpstreamSet::ask(std::uint32_t balancer, const weir_pick& request) const {
 
 // Somebody in the process is out, perhaps of these.
 int UpstreamSet::pickAmongSound(std::uint32_t balancer, const weir_pick& request, bool& trial) const {
-    const auto nowNs = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    const std::uint64_t nowNs = base::steadyNs();
     IndexSet unhealthy(servers_.size(), request.excluded);
     for (std::size_t i = 0; i < servers_.size(); ++i)
         if (servers_[i]->state.unhealthy.load(std::memory_order_relaxed)) unhealthy.add(i);
