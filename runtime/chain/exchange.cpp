@@ -248,25 +248,20 @@ void Exchange::walkAnew(const ChainEntry& entry) {
     count(entry, &PluginCounters::replied);
     while (top_) abandonTop();
     use_.giveUp();
-    if (response.streams()) dropAnswer();
-    response.head.fields.restore(responseMark_);
-    response.head.status = 0;
-    response.head.reason = {};
-    response.source = ResponseSource::None;
-    response.body = {};
-    request.fields.restore(requestMark_);
-    giveBody({});
+    Mark begin{};
+    begin.request = requestMark_;
+    begin.query = clientQuery_;
+    begin.response = responseMark_;
+    begin.callResult = WEIR_CALL_NONE;
+    begin.attributes = attributes_;
+    begin.rpc = rpcBit("http");
+    goBack(begin);
     const std::size_t mark = newTarget_.find('?');
     request.path = newTarget_.substr(0, mark);
-    request.query = mark == newTarget_.npos ? clientQuery_ : newTarget_.substr(mark + 1);
-    for (std::string_view& slot : slots_) slot = {};
-    rewritten_ = {};
+    if (mark != newTarget_.npos) request.query = newTarget_.substr(mark + 1);
     newTarget_ = {};
-    rpc_ = rpcBit("http");
-    metadata = nullptr;
     selectorId = ruleId = {};
-    callResult = WEIR_CALL_NONE;
-    upgradeAllowed = preserveHost = hasRoute_ = failed_ = false;
+    upgradeAllowed = preserveHost = failed_ = false;
     ++dispatches_;
     position_ = 0;
     phase_ = Phase::Forward;
@@ -666,8 +661,7 @@ bool Exchange::setRequestBody(std::string_view body) {
         receivedState_ = bodyState;
         receivedBody_ = bufferedBody;
     }
-    bufferedBody = givenBody_ = copy(body);
-    bodyState = BodyState::Buffered;
+    giveBody(copy(body));
     return true;
 }
 

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -139,12 +138,6 @@ bool ClientConnection::mayReplay() const {
            request.contentLength <= loop_.limits.replayBody && http::isIdempotent(request.method);
 }
 
-void ClientConnection::keepForReplay(std::string_view piece) {
-    if (!replay_->data) replay_->data = static_cast<char*>(exchange_->large(exchange_->request.contentLength));
-    if (!piece.empty()) std::memcpy(replay_->data + replay_->size, piece.data(), piece.size());
-    replay_->size += piece.size();
-}
-
 // After a failure: the body as another call may send it.
 void ClientConnection::restoreBody(weir_call why) {
     if (exchange_->bodyState != chain::BodyState::Taken) return;
@@ -154,7 +147,7 @@ void ClientConnection::restoreBody(weir_call why) {
         bodyForwarded_ = false;
         exchange_->bodyState = chain::BodyState::Streaming;
     } else if (bodyForwarded_ && (replay_ || firstPiece_.size() == bodyBytes_)) {
-        exchange_->bufferedBody = replay_ ? std::string_view(replay_->data, replay_->size) : firstPiece_;
+        exchange_->bufferedBody = replay_ ? replay_->bytes() : firstPiece_;
         exchange_->bodyState = chain::BodyState::Buffered;
     }
 }

@@ -111,7 +111,6 @@ private:
     std::uint64_t noteTime();
     void noteFailure(const upstream::Server& server, weir_call why, std::uint64_t nowNs);
     void sendRequest();
-    void keepForReplay(std::string_view piece);
     void restoreBody(weir_call why);
     bool mayReplay() const;
     bool stale(weir_call why) const;

@@ -303,7 +303,7 @@ void ClientConnection::pumpToCall() {
 void ClientConnection::queueBody(std::string_view piece, bool last) {
     exchange_->bodyState = chain::BodyState::Taken;
     bodyForwarded_ = last;
-    if (replay_) keepForReplay(piece);
+    if (replay_ && !piece.empty()) replay_->add(*exchange_, piece, exchange_->request.contentLength);
     if (!chunkedUp_) return call_->add(piece);
     if (!piece.empty()) {
         call_->add(http::writeChunkSize(chunkHeads_, piece.size()));
