@@ -42,15 +42,16 @@ class Cache final : public weir::RulePlugin<CacheRule, CacheSelector, CacheConfi
         const RequestUse use = RequestUse::of(request);
         const std::string key = keyOf(request);
         const bool personal = weir::cache::isPersonal(request);
+        Before before;
+        if (use.serve || use.store) before.request = weir::cache::fieldsOf(request);
         if (use.serve) {
-            if (const auto found = store.find(key, request, personal)) {
+            if (const auto found = store.find(key, before.request, personal)) {
                 found->replyTo(exchange);
                 co_return;
             }
         }
         const weir::Response response = exchange.response();
-        Before before;
-        if (use.store) before = {weir::cache::fieldsOf(request), weir::cache::fieldsOf(response)};
+        if (use.store) before.response = weir::cache::fieldsOf(response);
         const std::uint64_t erases = store.erases(key);
         if (co_await next() != weir::NextResult::Ok) co_return;
         if (exchange.callResult() != weir::Call::Ok) co_return;  // the gateway's own answers are for one request

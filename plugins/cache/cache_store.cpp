@@ -25,7 +25,8 @@ bool sameSelection(const CachedResponse& a, const CachedResponse& b) {
 CacheStore::CacheStore(std::size_t maxBytes, std::size_t maxBodyBytes)
     : shards_(shardCount(maxBytes, maxBodyBytes)), shardBytes_(maxBytes / shards_.size()) {}
 
-std::shared_ptr<const CachedResponse> CacheStore::find(std::string_view key, const Request& request, bool personal) {
+std::shared_ptr<const CachedResponse> CacheStore::find(std::string_view key, const FieldViews& request,
+                                                        bool personal) {
     Shard& shard = shardOf(key);
     const std::unique_lock lock(shard.mutex, std::try_to_lock);
     if (!lock) return nullptr;

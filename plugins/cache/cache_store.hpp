@@ -22,7 +22,7 @@ public:
     CacheStore(std::size_t maxBytes, std::size_t maxBodyBytes);
 
     // A fresh response that may answer the request; null: none.
-    std::shared_ptr<const CachedResponse> find(std::string_view key, const Request& request, bool personal);
+    std::shared_ptr<const CachedResponse> find(std::string_view key, const FieldViews& request, bool personal);
     // Grows with each erase(), of this key or another.
     std::uint64_t erases(std::string_view key) { return shardOf(key).erases.load(std::memory_order_relaxed); }
     // In place of one for the same selecting fields. Nothing when something was erased since `erases`: the response may

@@ -103,7 +103,7 @@ std::size_t CachedResponse::bytes() const {
     return sum;
 }
 
-bool CachedResponse::selects(const Request& request) const {
+bool CachedResponse::selects(const FieldViews& request) const {
     return std::ranges::all_of(selecting,
                                [&](const auto& field) { return joined(request, field.first) == field.second; });
 }
@@ -148,7 +148,8 @@ std::optional<Life> lifeOf(const Response& response, bool personal, std::chrono:
     if (std::ranges::find(kStatuses, response.status()) == kStatuses.end()) return std::nullopt;
     const CacheControl control = CacheControl::of(response);
     if (control.noStore || control.noCache || control.isPrivate || response.header("Set-Cookie")) return std::nullopt;
-    if (personal && !control.isPublic && !control.sharedMaxAge) return std::nullopt;
+    const bool forEveryone = control.isPublic || control.sharedMaxAge;
+    if (personal && !forEveryone) return std::nullopt;
     if (isStream(response.header("Content-Type").value_or(""))) return std::nullopt;
     const auto age = ageOf(response);
     if (!age) return std::nullopt;
@@ -162,7 +163,7 @@ std::optional<Life> lifeOf(const Response& response, bool personal, std::chrono:
         most = std::min(most, httpDate(*expires).value_or(0) - made - *age);
     }
     if (most <= 0) return std::nullopt;
-    return Life{std::chrono::seconds(*age), std::chrono::seconds(most)};
+    return Life{std::chrono::seconds(*age), std::chrono::seconds(most), forEveryone};
 }
 
 std::shared_ptr<CachedResponse> copyOf(const Before& before, const Request& request, const Response& response,
@@ -188,8 +189,7 @@ std::shared_ptr<CachedResponse> copyOf(const Before& before, const Request& requ
     if (!find(copy->fields, "Content-Encoding").empty() && find(copy->selecting, "Accept-Encoding").data() == nullptr &&
         !addSelecting(*copy, before.request, sent, "Accept-Encoding"))
         return nullptr;
-    const CacheControl control = CacheControl::of(response);
-    copy->forEveryone = control.isPublic || control.sharedMaxAge;
+    copy->forEveryone = life.forEveryone;
     const Clock::time_point now = Clock::now();
     copy->made = now - life.age;
     copy->fresh = now + life.left;

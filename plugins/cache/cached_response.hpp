@@ -15,6 +15,10 @@ namespace weir::cache {
 
 using Clock = std::chrono::steady_clock;
 
+// The fields of a message as they are now. Views live until the exchange ends.
+using FieldViews = std::vector<std::pair<std::string_view, std::string_view>>;
+FieldViews fieldsOf(const Headers& headers);
+
 // A response as it was, and for whom it may be repeated. Immutable: any thread reads it.
 struct CachedResponse {
     using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -29,7 +33,7 @@ struct CachedResponse {
     Clock::time_point fresh;  // until then
 
     std::size_t bytes() const;
-    bool selects(const Request& request) const;
+    bool selects(const FieldViews& request) const;
     // As the response to this request; 304 when the client has it already (RFC 9110 13.1).
     void replyTo(Exchange& exchange) const;
 };
@@ -45,14 +49,11 @@ struct RequestUse {
 // Whether a request tells who is asking: only what is for everyone is served to it, or kept of its response.
 bool isPersonal(const Request& request);
 
-// The fields of a message as they are now. Views live until the exchange ends.
-using FieldViews = std::vector<std::pair<std::string_view, std::string_view>>;
-FieldViews fieldsOf(const Headers& headers);
-
 // How old a response is already and how long it may be kept, at most `timeout`; nullopt: not at all (RFC 9111 3, 4.2).
 struct Life {
     std::chrono::seconds age;
     std::chrono::seconds left;
+    bool forEveryone;  // see CachedResponse
 };
 std::optional<Life> lifeOf(const Response& response, bool personal, std::chrono::seconds timeout);
 

@@ -12,17 +12,6 @@
 
 namespace weir::modify_response {
 
-// A member of a JSON object.
-struct BodyKey {
-    std::string path;
-    std::string key;
-    std::string value;
-    static constexpr auto fields = weir::fields(
-        weir::field("path", &BodyKey::path).required().about("JSONPath of the object"),
-        weir::field("key", &BodyKey::key).required().about("the member's name"),
-        weir::field("value", &BodyKey::value).about("its text, or its new name"));
-};
-
 // ShenYu's rule handle. Within headers and within the body: add, set, replace, remove, in this order.
 struct ModifyResponseHandle {
     using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -32,8 +21,8 @@ struct ModifyResponseHandle {
     Headers replaceHeaderKeys;
     std::vector<std::string> removeHeaderKeys;
     int statusCode = 0;
-    std::vector<BodyKey> addBodyKeys;
-    std::vector<BodyKey> replaceBodyKeys;
+    std::vector<JsonKey> addBodyKeys;
+    std::vector<JsonKey> replaceBodyKeys;
     std::vector<std::string> removeBodyKeys;
     std::uint64_t maxBodyBytes = 1 << 20;
     static constexpr auto fields = weir::fields(

@@ -11,7 +11,6 @@
 namespace {
 
 using weir::JsonEdit;
-using weir::modify_response::BodyKey;
 using weir::modify_response::ModifyResponseHandle;
 
 bool prepareHeaders(const ModifyResponseHandle::Headers& headers, const char* place, weir_error* error) {
@@ -23,18 +22,9 @@ bool prepareHeaders(const ModifyResponseHandle::Headers& headers, const char* pl
 
 bool prepareBody(ModifyResponseHandle& handle, weir_error* error) {
     std::vector<JsonEdit> edits;
-    const auto addKeys = [&edits](JsonEdit::Change change, const char* place, const std::vector<BodyKey>& keys) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", keys[i].path,
-                             keys[i].key, keys[i].value});
-        }
-    };
-    addKeys(JsonEdit::Change::Add, "addBodyKeys", handle.addBodyKeys);
-    addKeys(JsonEdit::Change::Rename, "replaceBodyKeys", handle.replaceBodyKeys);
-    for (std::size_t i = 0; i < handle.removeBodyKeys.size(); ++i) {
-        edits.push_back({JsonEdit::Change::Remove, "removeBodyKeys[" + std::to_string(i) + "]",
-                         handle.removeBodyKeys[i], "", ""});
-    }
+    weir::addEdits(edits, JsonEdit::Change::Add, "addBodyKeys", handle.addBodyKeys);
+    weir::addEdits(edits, JsonEdit::Change::Rename, "replaceBodyKeys", handle.replaceBodyKeys);
+    weir::addRemovals(edits, "removeBodyKeys", handle.removeBodyKeys);
     handle.editsBody = !edits.empty();
     return !handle.editsBody || handle.edits.compile(edits, error);
 }
@@ -58,9 +48,8 @@ void editHeaders(weir::Response& response, const ModifyResponseHandle& handle) {
 
 // What described the bytes of the old body is not true of the new one (RFC 9110 8.8.3, RFC 9530).
 void describeNewBody(weir::Exchange& exchange, weir::Response& response) {
-    for (const char* name : {"Content-Encoding", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest",
-                             "Accept-Ranges"})
-        response.removeHeader(name);
+    for (std::string_view name : {"Content-Encoding", "Accept-Ranges"}) response.removeHeader(name);
+    for (std::string_view name : weir::kBodyDigests) response.removeHeader(name);
     const std::string_view tag = exchange.keep(response.header("ETag").value_or(""));
     if (tag.starts_with('"')) response.setHeader("ETag", "W/" + std::string(tag));
 }

@@ -9,22 +9,10 @@
 
 namespace weir::param_mapping {
 
-// A member of a JSON object, or a field of a form.
-struct ParameterKey {
-    std::string path;
-    std::string key;
-    std::string value;
-    static constexpr auto fields = weir::fields(
-        weir::field("path", &ParameterKey::path).required()
-            .about("JSONPath of the object; $ is the whole body or form"),
-        weir::field("key", &ParameterKey::key).required().about("the member's or field's name"),
-        weir::field("value", &ParameterKey::value).about("its text, or its new name"));
-};
-
 // ShenYu's rule handle: add, replace, remove, in this order.
 struct ParamMappingHandle {
-    std::vector<ParameterKey> addParameterKeys;
-    std::vector<ParameterKey> replaceParameterKeys;
+    std::vector<JsonKey> addParameterKeys;
+    std::vector<JsonKey> replaceParameterKeys;
     std::vector<std::string> removeParameterKeys;
     std::uint64_t maxBodyBytes = 4 << 20;
     static constexpr auto fields = weir::fields(

@@ -15,7 +15,6 @@ using weir::param_mapping::formEncoded;
 using weir::param_mapping::formFromJson;
 using weir::param_mapping::formPath;
 using weir::param_mapping::formToJson;
-using weir::param_mapping::ParameterKey;
 using weir::param_mapping::ParamMappingHandle;
 
 // Of a Content-Type, without its parameters.
@@ -34,31 +33,30 @@ std::string_view contentType(const weir::Request& request) {
     return request.header("Content-Type").value_or("");
 }
 
-// In a form names and values are encoded, and a value is one of a list.
-std::vector<JsonEdit> editsOf(const ParamMappingHandle& handle, bool form) {
+std::vector<JsonEdit> jsonEdits(const ParamMappingHandle& handle) {
     std::vector<JsonEdit> edits;
-    const auto text = [form](const std::string& plain) { return form ? formEncoded(plain) : plain; };
-    const auto path = [form](const std::string& plain) { return form ? formPath(plain) : plain; };
-    const auto addKeys = [&](JsonEdit::Change change, const char* place, const std::vector<ParameterKey>& keys) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            edits.push_back({change, std::string(place) + "[" + std::to_string(i) + "].path", path(keys[i].path),
-                             text(keys[i].key), text(keys[i].value)});
-        }
-    };
-    addKeys(form ? JsonEdit::Change::AddList : JsonEdit::Change::Add, "addParameterKeys", handle.addParameterKeys);
-    addKeys(JsonEdit::Change::Rename, "replaceParameterKeys", handle.replaceParameterKeys);
-    for (std::size_t i = 0; i < handle.removeParameterKeys.size(); ++i) {
-        edits.push_back({JsonEdit::Change::Remove, "removeParameterKeys[" + std::to_string(i) + "]",
-                         path(handle.removeParameterKeys[i]), "", ""});
+    weir::addEdits(edits, JsonEdit::Change::Add, "addParameterKeys", handle.addParameterKeys);
+    weir::addEdits(edits, JsonEdit::Change::Rename, "replaceParameterKeys", handle.replaceParameterKeys);
+    weir::addRemovals(edits, "removeParameterKeys", handle.removeParameterKeys);
+    return edits;
+}
+
+// The same of a form: names and values are encoded there, and a value is one of a list.
+std::vector<JsonEdit> formEdits(std::vector<JsonEdit> edits) {
+    for (JsonEdit& edit : edits) {
+        if (edit.change == JsonEdit::Change::Add) edit.change = JsonEdit::Change::AddList;
+        edit.path = formPath(edit.path);
+        edit.key = formEncoded(edit.key);
+        edit.value = formEncoded(edit.value);
     }
     return edits;
 }
 
 class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
     bool prepareRule(ParamMappingHandle& handle, weir_error* error) override {
-        const std::vector<JsonEdit> json = editsOf(handle, false);
-        handle.edits = !json.empty();
-        return handle.json.compile(json, error) && handle.form.compile(editsOf(handle, true), error);
+        const std::vector<JsonEdit> edits = jsonEdits(handle);
+        handle.edits = !edits.empty();
+        return handle.json.compile(edits, error) && handle.form.compile(formEdits(edits), error);
     }
 
     weir::Task<> execute(weir::Exchange& exchange, weir::Next next, const ParamMappingHandle& handle) override {
@@ -90,7 +88,7 @@ class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
             request.setBody(*edited);
         }
         request.removeHeader("Content-Encoding");
-        for (const char* name : {"Content-MD5", "Digest", "Content-Digest", "Repr-Digest"}) request.removeHeader(name);
+        for (std::string_view name : weir::kBodyDigests) request.removeHeader(name);
     }
 };
 

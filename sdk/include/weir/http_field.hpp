@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ inline bool isFramingField(std::string_view name) {
         if (equalsIgnoreCase(name, own)) return true;
     return false;
 }
+
+// What says something about the bytes of a body that is not true of another one (RFC 9530 and before).
+inline constexpr std::array<std::string_view, 4> kBodyDigests = {"Content-MD5", "Digest", "Content-Digest",
+                                                                 "Repr-Digest"};
 
 // For prepare functions: whether a plugin may edit a field of that name. false: refused, with `path` (below the handle)
 // and the reason in `error`.

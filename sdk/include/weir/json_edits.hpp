@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weir/exchange.hpp"
+#include "weir/fields.hpp"
 #include "weir/text.hpp"
 
 namespace weir {
@@ -28,6 +29,28 @@ struct JsonEdit {
     std::string key;    // unused by Remove
     std::string value;  // unused by Remove
 };
+
+// A member of a JSON object, as handles name it: ShenYu's {path, key, value}.
+struct JsonKey {
+    std::string path;
+    std::string key;
+    std::string value;
+    static constexpr auto fields = weir::fields(
+        weir::field("path", &JsonKey::path).required().about("JSONPath of the object; $ is the whole body"),
+        weir::field("key", &JsonKey::key).required().about("the member's name"),
+        weir::field("value", &JsonKey::value).about("its text, or its new name"));
+};
+
+// The edits that a handle's lists ask for; `place`: the list's name in the handle.
+inline void addEdits(std::vector<JsonEdit>& edits, JsonEdit::Change change, const std::string& place,
+                     const std::vector<JsonKey>& keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        edits.push_back({change, place + "[" + std::to_string(i) + "].path", keys[i].path, keys[i].key, keys[i].value});
+}
+inline void addRemovals(std::vector<JsonEdit>& edits, const std::string& place, const std::vector<std::string>& paths) {
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        edits.push_back({JsonEdit::Change::Remove, place + "[" + std::to_string(i) + "]", paths[i], "", ""});
+}
 
 // Changes of JSON texts, compiled by the gateway. Made and destroyed on the control thread: a handle owns them.
 class JsonEdits {
