@@ -90,10 +90,7 @@ struct EventLoop::Private {
 
 Source::~Source() { WEIR_ASSERT(fd_ < 0); }
 
-void Timer::arm(EventLoop& loop, Milliseconds delay) {
-    disarm();
-    loop.arm(*this, delay);
-}
+void Timer::arm(EventLoop& loop, Milliseconds delay) { loop.arm(*this, delay); }
 
 EventLoop::EventLoop() : nowMs_(steadyMs()), private_(std::make_unique<Private>(nowMs_ / kTickMs)) {
     // Edge-triggered, so that the count need not be read back: every write is an edge.
@@ -186,7 +183,7 @@ void EventLoop::arm(Timer& timer, Milliseconds delay) {
     if (!private_->inBatch) nowMs_ = steadyMs();  // the last wake may be long ago
     const auto ms = static_cast<std::uint64_t>(std::max<Milliseconds::rep>(delay.count(), 0));
     // One more than the whole ticks in it: nowMs_ itself is rounded down, and early is never right.
-    private_->wheel.add(timer, (nowMs_ + ms) / kTickMs + 1);
+    private_->wheel.arm(timer, (nowMs_ + ms) / kTickMs + 1);
 }
 
 void EventLoop::run() {

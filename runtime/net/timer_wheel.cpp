@@ -6,29 +6,31 @@
 
 namespace weir::net {
 
-void Timer::disarm() {
+Timer::~Timer() {
     if (wheel_) wheel_->remove(*this);
 }
 
 TimerWheel::~TimerWheel() {
     for (Timer* head : slots_) {
-        for (Timer* timer = head; timer; timer = timer->next_) timer->wheel_ = nullptr;
+        for (Timer* timer = head; timer; timer = timer->next_) {
+            timer->wheel_ = nullptr;
+            timer->disarm();
+        }
     }
 }
 
-void TimerWheel::add(Timer& timer, std::uint64_t deadline) {
-    WEIR_ASSERT(!timer.wheel_ && deadline > tick_);
-    const std::size_t slot = deadline % kSlots;
-    timer.wheel_ = this;
+void TimerWheel::arm(Timer& timer, std::uint64_t deadline) {
+    WEIR_ASSERT(deadline > tick_);
+    if (timer.wheel_ && (timer.wheel_ != this || timer.visit_ > deadline)) timer.wheel_->remove(timer);
     timer.deadline_ = deadline;
-    link(timer, &slots_[slot]);
-    occupied_[slot / 64] |= std::uint64_t{1} << slot % 64;
+    if (!timer.wheel_) place(timer);
 }
 
 void TimerWheel::remove(Timer& timer) {
     unlink(timer);
     timer.wheel_ = nullptr;
-    clearIfEmpty(timer.deadline_ % kSlots);
+    timer.disarm();
+    clearIfEmpty(timer.visit_ % kSlots);
 }
 
 void TimerWheel::advance(std::uint64_t tick) {
@@ -37,10 +39,16 @@ void TimerWheel::advance(std::uint64_t tick) {
         if (slots_[++tick_ % kSlots]) collectDue(tick_, tail);
     }
     // All are off the wheel before the first one runs: what a callback arms waits for a later tick, and what it disarms
-    // leaves this list.
+    // or destroys does not run.
     while (Timer* timer = due_) {
         unlink(*timer);
         timer->wheel_ = nullptr;
+        if (!timer->armed()) continue;
+        if (timer->deadline_ > tick_) {  // armed anew by the callback of another
+            place(*timer);
+            continue;
+        }
+        timer->disarm();
         timer->callback_(timer->context_);
     }
 }
@@ -53,6 +61,14 @@ std::uint64_t TimerWheel::nextTick() const {
         distance += 64 - slot % 64;
     }
     return kNever;
+}
+
+void TimerWheel::place(Timer& timer) {
+    const std::size_t slot = timer.deadline_ % kSlots;
+    timer.wheel_ = this;
+    timer.visit_ = timer.deadline_;
+    link(timer, &slots_[slot]);
+    occupied_[slot / 64] |= std::uint64_t{1} << slot % 64;
 }
 
 void TimerWheel::link(Timer& timer, Timer** at) {
@@ -72,10 +88,15 @@ void TimerWheel::collectDue(std::uint64_t tick, Timer**& tail) {
     Timer** const front = tail;  // a slot has its newest first; putting each before the last turns that round
     for (Timer* timer = slots_[slot]; timer;) {
         Timer* following = timer->next_;
-        if (timer->deadline_ == tick) {
+        if (timer->visit_ == tick) {
             unlink(*timer);
-            link(*timer, front);
-            if (tail == front) tail = &timer->next_;
+            if (timer->deadline_ == tick) {
+                link(*timer, front);
+                if (tail == front) tail = &timer->next_;
+            } else {
+                timer->wheel_ = nullptr;
+                if (timer->armed()) place(*timer);
+            }
         }
         timer = following;
     }

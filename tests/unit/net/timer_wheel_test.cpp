@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "support/catch.hpp"
 
@@ -31,10 +32,10 @@ TEST_CASE("timers fire by deadline and, where it is the same, in the order of ar
     TimerWheel wheel(5);
     Log log;
     Alarm a(log.note('a')), b(log.note('b')), c(log.note('c')), d(log.note('d'));
-    wheel.add(a.timer, 30);
-    wheel.add(b.timer, 7);
-    wheel.add(c.timer, 30);
-    wheel.add(d.timer, 12);
+    wheel.arm(a.timer, 30);
+    wheel.arm(b.timer, 7);
+    wheel.arm(c.timer, 30);
+    wheel.arm(d.timer, 12);
     CHECK(wheel.nextTick() == 7);
 
     SECTION("tick by tick") {
@@ -56,7 +57,7 @@ TEST_CASE("a timer fires exactly at its deadline, however many turns away") {
     std::uint64_t now = start;
     std::uint64_t firedAt = 0;
     Alarm alarm([&] { firedAt = now; });
-    wheel.add(alarm.timer, start + delay);
+    wheel.arm(alarm.timer, start + delay);
     // As a loop does: to the next tick worth waking for.
     while (alarm.timer.armed()) {
         const std::uint64_t next = wheel.nextTick();
@@ -74,9 +75,9 @@ TEST_CASE("a callback may disarm a timer that is due in the same tick") {
     Alarm second(log.note('2'));
     Alarm third(log.note('3'));
     Alarm first([&] { second.timer.disarm(); });
-    wheel.add(first.timer, 4);
-    wheel.add(second.timer, 4);
-    wheel.add(third.timer, 4);
+    wheel.arm(first.timer, 4);
+    wheel.arm(second.timer, 4);
+    wheel.arm(third.timer, 4);
     wheel.advance(9);
     CHECK(log.text == "3");
     CHECK(wheel.nextTick() == TimerWheel::kNever);
@@ -94,9 +95,9 @@ TEST_CASE("a callback may destroy any timer, its own too") {
         log.text += 's';
     });
     Alarm last(log.note('l'));
-    wheel.add(self->timer, 1);
-    wheel.add(other->timer, 1);
-    wheel.add(last.timer, 1);
+    wheel.arm(self->timer, 1);
+    wheel.arm(other->timer, 1);
+    wheel.arm(last.timer, 1);
     wheel.advance(1);
     CHECK(log.text == "sl");
 }
@@ -107,9 +108,9 @@ TEST_CASE("a timer that arms itself again waits for a later tick") {
     std::uint64_t now = 10;
     Alarm alarm([&] {
         ++calls;
-        wheel.add(alarm.timer, now + 1);
+        wheel.arm(alarm.timer, now + 1);
     });
-    wheel.add(alarm.timer, 1);
+    wheel.arm(alarm.timer, 1);
     wheel.advance(now);
     CHECK(calls == 1);
     CHECK(alarm.timer.armed());
@@ -118,29 +119,85 @@ TEST_CASE("a timer that arms itself again waits for a later tick") {
     CHECK(calls == 2);
 }
 
-TEST_CASE("disarming the only timer of a slot leaves nothing to wake for") {
+TEST_CASE("a disarmed timer costs one look at its place and no more") {
     TimerWheel wheel(0);
     Log log;
     Alarm far(log.note('f')), near(log.note('n')), same(log.note('s'));
-    wheel.add(far.timer, 500);
-    wheel.add(near.timer, 3);
-    wheel.add(same.timer, 3 + TimerWheel::kSlots);  // the slot of `near`, a turn later
+    wheel.arm(far.timer, 500);
+    wheel.arm(near.timer, 3);
+    wheel.arm(same.timer, 3 + TimerWheel::kSlots);  // the slot of `near`, a turn later
     near.timer.disarm();
     near.timer.disarm();
-    CHECK(wheel.nextTick() == 3);  // for `same`
+    CHECK_FALSE(near.timer.armed());
+    CHECK(wheel.nextTick() == 3);
     same.timer.disarm();
-    CHECK(wheel.nextTick() == 500);
     far.timer.disarm();
-    CHECK(wheel.nextTick() == TimerWheel::kNever);
-    wheel.advance(10'000);
+    std::uint64_t looks = 0;
+    for (std::uint64_t next = wheel.nextTick(); next != TimerWheel::kNever; next = wheel.nextTick(), ++looks) {
+        REQUIRE(looks < 5);
+        wheel.advance(next);
+    }
     CHECK(log.text.empty());
+}
+
+TEST_CASE("a timer that is armed again fires at the last deadline only") {
+    struct Row {
+        std::uint64_t first, last;
+    };
+    const Row row = GENERATE(Row{5, 9}, Row{9, 5}, Row{5, 5}, Row{5, 5 + TimerWheel::kSlots}, Row{3000, 20}, Row{20, 3000});
+    const bool disarmedBetween = GENERATE(false, true);
+    const bool allAtOnce = GENERATE(false, true);
+    TimerWheel wheel(0);
+    std::uint64_t now = 0;
+    std::vector<std::uint64_t> fired;
+    Alarm alarm([&] { fired.push_back(now); });
+    wheel.arm(alarm.timer, row.first);
+    if (disarmedBetween) alarm.timer.disarm();
+    wheel.arm(alarm.timer, row.last);
+    while (alarm.timer.armed()) {
+        now = allAtOnce ? row.last : wheel.nextTick();
+        REQUIRE(now <= row.last);
+        wheel.advance(now);
+    }
+    CHECK(fired == std::vector{row.last});
+    wheel.advance(10'000);
+    CHECK(fired.size() == 1);
+}
+
+TEST_CASE("a callback may put off a timer that is due in the same tick") {
+    TimerWheel wheel(0);
+    Log log;
+    Alarm second(log.note('2'));
+    Alarm first([&] { wheel.arm(second.timer, 12); });
+    wheel.arm(first.timer, 4);
+    wheel.arm(second.timer, 4);
+    wheel.advance(9);
+    CHECK(log.text.empty());
+    CHECK(wheel.nextTick() == 12);
+    wheel.advance(12);
+    CHECK(log.text == "2");
+}
+
+TEST_CASE("a timer can move to another wheel, and leaves nothing behind") {
+    TimerWheel other(0);
+    Log log;
+    Alarm alarm(log.note('a'));
+    {
+        TimerWheel wheel(0);
+        wheel.arm(alarm.timer, 3);
+        alarm.timer.disarm();
+        other.arm(alarm.timer, 7);
+        CHECK(wheel.nextTick() == TimerWheel::kNever);
+    }
+    other.advance(7);
+    CHECK(log.text == "a");
 }
 
 TEST_CASE("a wheel that ends disarms its timers") {
     Alarm alarm([] {});
     {
         TimerWheel wheel(0);
-        wheel.add(alarm.timer, 3);
+        wheel.arm(alarm.timer, 3);
     }
     CHECK_FALSE(alarm.timer.armed());
 }
