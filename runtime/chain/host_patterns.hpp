@@ -1,10 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "match/regex.hpp"
 #include "module/abi_text.hpp"
@@ -30,10 +27,7 @@ struct HostPatterns {
     }
     static std::int32_t find(const weir_pattern* pattern, weir_str text, std::size_t from, std::int32_t whole,
                              weir_str* groups, std::uint32_t count) {
-        std::vector<std::string_view> found(count);
-        if (!regex(pattern).find(module::view(text), from, whole != 0, found)) return 0;
-        for (std::uint32_t i = 0; i < count; ++i) groups[i] = {found[i].data(), found[i].size()};
-        return 1;
+        return regex(pattern).find(module::view(text), from, whole != 0, {groups, count});
     }
 
 private:
