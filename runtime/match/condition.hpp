@@ -36,6 +36,13 @@ public:
                                               : test_->passes(value);
     }
 
+    // Whether both hold for the same requests. false: they may all the same, that is not cheap to tell.
+    bool sameAs(const Condition& other) const {
+        return shortcut_ != Shortcut::None && shortcut_ == other.shortcut_ &&
+               anchor_.shape == other.anchor_.shape &&  // tells pathPattern from match
+               expected_.view() == other.expected_.view() && source_.sameAs(other.source_);
+    }
+
     // The value a request has for it; for explanations.
     std::string valueOf(const Subject& subject) const;
 

@@ -233,6 +233,14 @@ EntryIndex::EntryIndex(std::vector<Entry> entries) {
     if (entries_.size() > kScanned) Builder(*this).build();
 }
 
+bool EntryIndex::onlyFollowsFrom(const Entry& other) const {
+    if (!only_.owner || only_.mode != Conditions::Mode::And || other.mode != Conditions::Mode::And) return false;
+    const std::span<const Condition> given(other.first, other.count);
+    return std::ranges::all_of(std::span(only_.first, only_.count), [&](const Condition& condition) {
+        return std::ranges::any_of(given, [&](const Condition& one) { return one.sameAs(condition); });
+    });
+}
+
 const EntryIndex::Entry* EntryIndex::first(const Subject& subject, Work* work) const noexcept {
     if (only_.owner) return only_.holds(subject, work) ? &only_ : nullptr;
     if (scansAll()) {

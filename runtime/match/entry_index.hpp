@@ -46,6 +46,8 @@ public:
 
     // The first in the order they came in whose conditions hold, or null.
     const Entry* first(const Subject& subject, Work* work) const noexcept;
+    // Whether there is one entry only, and it holds whenever `other` does.
+    bool onlyFollowsFrom(const Entry& other) const;
     // The first condition of an only entry; else null.
     const Condition* onlyCondition() const { return only_.first; }
 

@@ -124,7 +124,11 @@ std::shared_ptr<const PluginMatcher> PluginMatcher::build(std::vector<Entry> ent
         if (i + kAhead < entries.size()) __builtin_prefetch(entries[i + kAhead].rules.get());
         const RuleSet* rules = entries[i].rules.get();
         indexed[i].rules = rules;
-        if (rules) indexed[i].firstOfRule = rules->index_.onlyCondition();
+        if (!rules) continue;
+        indexed[i].firstOfRule = rules->index_.onlyCondition();
+        // A rule is often there only to carry a handle, with its selector's conditions: they need not be asked again.
+        const bool tested = indexed[i].use == CompiledEntry::Rules::Tested;
+        if (tested && rules->index_.onlyFollowsFrom(indexed[i])) indexed[i].use = CompiledEntry::Rules::LastUntested;
     }
     matcher->entries_ = std::move(entries);
     matcher->index_ = EntryIndex(std::move(indexed));

@@ -14,6 +14,10 @@ namespace weir::match {
 
 // Java's idea of white space, as far as it is ASCII.
 inline bool isBlank(std::string_view value) {
+    if (!value.empty() && value.front() > ' ') {  // nearly always
+        countSteps(1);
+        return false;
+    }
     const std::size_t text = value.find_first_not_of(" \t\n\v\f\r\x1c\x1d\x1e\x1f");
     countSteps(text == std::string_view::npos ? value.size() : text + 1);
     return text == std::string_view::npos;

@@ -138,6 +138,49 @@ TEST_CASE("Rules are chosen like selectors, without the disabled ones") {
     CHECK(chosen({spec}) == "no rule in s");
 }
 
+TEST_CASE("Conditions that an only rule shares with its selector are asked once") {
+    const ConditionSpec below{"uri", "pathPattern", "/", "/a/**"};
+    auto spec = selector("s", 1, {below, kGet});
+    spec.rules = {rule("r", 1, {below})};
+    FakeSubject subject;
+    subject.path = "/a/1";
+    Work work;
+    CHECK(textOf(built({spec})->choose(subject, &work)) == "s/r");
+    CHECK(work.conditions == 2);
+    spec.rules[0].enabled = false;
+    CHECK(chosen({spec}, subject) == "no rule in s");
+    spec.rules = {rule("r", 2, {below, kNever})};
+    CHECK(chosen({spec}, subject) == "no rule in s");
+    spec.rules = {rule("r", 2, {kNever}), rule("q", 1, {below})};
+    CHECK(chosen({spec}, subject) == "s/q");
+}
+
+TEST_CASE("Conditions of a rule that are only like those of its selector are asked") {
+    struct Row {
+        ConditionSpec selector;
+        ConditionSpec rule;
+        const char* path;  // only the selector takes it
+    };
+    const Row rows[] = {
+        {{"uri", "match", "/", "/a/**"}, {"uri", "pathPattern", "/", "/a/**"}, "//a/1"},
+        {{"uri", "pathPattern", "/", "/a/**"}, {"uri", "pathPattern", "/", "/a/b/**"}, "/a/c"},
+        {{"uri", "pathPattern", "/", "/a/**"}, {"uri", "=", "/", "/a"}, "/a/"},
+        {{"uri", "=", "/", "/a"}, {"header", "=", "x", "/a"}, "/a"},
+        {{"uri", "startsWith", "/", "/a"}, {"uri", "endsWith", "/", "/a"}, "/ab"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.rule.operatorName, row.path);
+        FakeSubject subject;
+        subject.path = row.path;
+        auto spec = selector("s", 1, {row.selector});
+        spec.rules = {rule("r", 1, {row.rule})};
+        CHECK(chosen({spec}, subject) == "no rule in s");
+    }
+    auto any = selector("s", 1, {kNever, kAny}, kOr);
+    any.rules = {rule("r", 1, {kNever})};
+    CHECK(chosen({any}) == "no rule in s");
+}
+
 TEST_CASE("A full flow selector ignores conditions and uses the last rule untested") {
     auto spec = selector("s", 1, {kNever}, kAnd, Flow::Full);
     auto last = rule("last", 2, {kNever});
