@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string>
 
 #include "base/assert.hpp"
@@ -48,7 +49,7 @@ Exchange::Exchange(LoopContext& loop, Carrier& carrier, void* chunk)
       loop_(loop),
       carrier_(carrier),
       chunk_(chunk),
-      rpc_(rpcBit("http")),
+      rpc_(kHttpBit),
       sleepTimer_(&Exchange::onSleepOver, this) {}
 
 Exchange::~Exchange() {
@@ -81,7 +82,7 @@ void Exchange::advance() {
     advancing_ = true;
     for (;;) {
         if (phase_ == Phase::Forward) {
-            stepForward();
+            walkForward();
         } else if (phase_ == Phase::Return) {
             if (!top_) break;
             resumeTop(makeEvent(WEIR_EVENT_RETURNED, failed_ ? WEIR_NEXT_FAILED : WEIR_NEXT_OK));
@@ -99,32 +100,34 @@ void Exchange::advance() {
     carrier_.commit(*this);  // may end the exchange
 }
 
-void Exchange::stepForward() {
-    const std::vector<ChainEntry>& chain = pin_->snapshot->chain;
-    if (position_ == chain.size()) {
-        phase_ = Phase::Return;
-        return;
+void Exchange::walkForward() {
+    const std::span<const ChainEntry> chain = pin_->snapshot->chain;
+    while (phase_ == Phase::Forward) {
+        if (position_ == chain.size()) {
+            phase_ = Phase::Return;
+            return;
+        }
+        const ChainEntry& entry = chain[position_++];
+        if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) {
+            if (tracer) tracer->passedOver(entry);
+            continue;
+        }
+        if (tracer) tracer->considering(entry, *this);
+        weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
+        if (entry.matches && !choose(entry, match)) continue;
+        rememberFinished(entry);
+        count(entry, &PluginCounters::entered);
+        enteredSelector_ = {match.selector_id.data, match.selector_id.size};
+        enteredRule_ = {match.rule_id.data, match.rule_id.size};
+        weir_outcome outcome{};
+        replied_ = false;
+        newTarget_ = {};
+        inPlugin_ = true;
+        const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
+        inPlugin_ = false;
+        if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
+        answered(entry, answer, outcome);
     }
-    const ChainEntry& entry = chain[position_++];
-    if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) {
-        if (tracer) tracer->passedOver(entry);
-        return;
-    }
-    if (tracer) tracer->considering(entry, *this);
-    weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
-    if (entry.matches && !choose(entry, match)) return;
-    rememberFinished(entry);
-    count(entry, &PluginCounters::entered);
-    enteredSelector_ = {match.selector_id.data, match.selector_id.size};
-    enteredRule_ = {match.rule_id.data, match.rule_id.size};
-    weir_outcome outcome{};
-    replied_ = false;
-    newTarget_ = {};
-    inPlugin_ = true;
-    const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
-    inPlugin_ = false;
-    if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
-    answered(entry, answer, outcome);
 }
 
 // Selector and rule for a plugin; false: it is not entered (and an error reply may have ended the walk).
@@ -254,7 +257,7 @@ void Exchange::walkAnew(const ChainEntry& entry) {
     begin.response = responseMark_;
     begin.callResult = WEIR_CALL_NONE;
     begin.attributes = attributes_;
-    begin.rpc = rpcBit("http");
+    begin.rpc = kHttpBit;
     goBack(begin);
     const std::size_t mark = newTarget_.find('?');
     request.path = newTarget_.substr(0, mark);
@@ -454,8 +457,7 @@ void Exchange::complete(weir_operation operation, std::int32_t status, std::stri
     if (!advancing_) advance();
 }
 
-void Exchange::cancelOperation() {
-    use_.giveRetry();
+void Exchange::cancelOutstanding() {
     switch (operation_) {
         case Operation::Call: carrier_.cancelCall(*this); break;
         case Operation::Body: carrier_.cancelReadBody(*this); break;
@@ -466,7 +468,6 @@ void Exchange::cancelOperation() {
     }
     operation_ = Operation::None;
     operationId_ = 0;
-    eventReady_ = false;
 }
 
 // The carrier's side of it: the call, with a body nobody will read.
@@ -533,7 +534,7 @@ void Exchange::saveMark(Mark& mark) const {
     mark.body = response.body;
     mark.answer = answer_;
     mark.callResult = callResult;
-    for (int i = 0; i < WEIR_SLOT_COUNT; ++i) mark.slots[i] = slots_[i];
+    mark.slots = slots_;
     mark.attributes = attributes_;
     mark.route = route_;
     mark.hasRoute = hasRoute_;
@@ -551,7 +552,7 @@ void Exchange::restore(const Mark& mark) {
     response.source = mark.source;
     response.body = mark.body;
     callResult = mark.callResult;
-    for (int i = 0; i < WEIR_SLOT_COUNT; ++i) slots_[i] = mark.slots[i];
+    slots_ = mark.slots;
     attributes_ = mark.attributes;
     route_ = mark.route;
     hasRoute_ = mark.hasRoute;
@@ -724,8 +725,7 @@ weir_repeat Exchange::askRepeat(bool take) {
     return !take || use_.takeRetry(*set, loop_.retryBudget) ? WEIR_REPEAT_NOW : WEIR_REPEAT_LATER;
 }
 
-std::string_view Exchange::rewrittenPath() {
-    if (rewritten_.data()) return rewritten_;
+std::string_view Exchange::joinRewrittenPath() {
     std::string_view front = slots_[WEIR_SLOT_REWRITE_CONTEXT_PATH];
     std::string_view rest = slots_[WEIR_SLOT_REAL_URL];
     if (front.data()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -160,7 +161,7 @@ public:
     bool findMetadata(std::string_view path);
     std::string_view upstreamPath() const;  // what the upstream is asked for, without the query
     // ShenYu's rewritten raw path (fact sheet 3.3).
-    std::string_view rewrittenPath();
+    std::string_view rewrittenPath() { return rewritten_.data() ? rewritten_ : joinRewrittenPath(); }
 
     // ---- for the host table: called by plugins, within enter or resume ----
     weir_operation startUpstreamCall();
@@ -175,6 +176,7 @@ public:
 private:
     enum class Phase : std::uint8_t { Idle, Forward, Return, Waiting, Committed, Over };
     enum class Operation : std::uint8_t { None, Call, Body, Response, Sleep, Offload };
+    using Slots = std::array<std::string_view, WEIR_SLOT_COUNT>;
 
     // State that a timeout or a second walk goes back to.
     struct Mark {
@@ -188,7 +190,7 @@ private:
         std::string_view body;
         weir_operation answer;
         weir_call callResult;
-        std::string_view slots[WEIR_SLOT_COUNT];
+        Slots slots;
         struct Attribute* attributes;
         weir_route route;
         bool hasRoute;
@@ -215,7 +217,7 @@ private:
     ~Exchange();
 
     void advance();
-    void stepForward();
+    void walkForward();
     bool choose(const ChainEntry& entry, weir_match& match);
     void logMatch(const ChainEntry& entry, const match::Selector& selector, const match::Rule* rule) const;
     void answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome);
@@ -239,7 +241,12 @@ private:
     bool replayable() const { return bodyState == BodyState::Absent || bodyState == BodyState::Buffered; }
     void rememberFinished(const ChainEntry& entry);
     weir_operation begin(Operation kind);
-    void cancelOperation();
+    void cancelOperation() {
+        use_.giveRetry();
+        eventReady_ = false;
+        if (operation_ != Operation::None) cancelOutstanding();
+    }
+    void cancelOutstanding();
     void dropAnswer();
     void forgetAnswer();
     void goBack(const Mark& mark);
@@ -250,6 +257,7 @@ private:
     void over(weir_finish how);
     void saveMark(Mark& mark) const;
     void restore(const Mark& mark);
+    std::string_view joinRewrittenPath();
     static void onSleepOver(void* self);
 
     LoopContext& loop_;
@@ -282,7 +290,7 @@ private:
     std::string_view givenBody_;                        // the request's, by a plugin; data() == nullptr: none
     std::string_view receivedBody_;                     // the client's, while another is given
     BodyState receivedState_ = BodyState::Absent;       // likewise
-    std::string_view slots_[WEIR_SLOT_COUNT];
+    Slots slots_;
     struct Attribute* attributes_ = nullptr;
     weir_route route_{};
     UpstreamUse use_;

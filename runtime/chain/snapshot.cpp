@@ -1,13 +1,13 @@
 #include "chain/snapshot.hpp"
 
 #include <array>
-#include <string_view>
 
 namespace weir::chain {
 
 namespace {
 constexpr std::array<std::string_view, 10> kRpcTypes{"http", "websocket", "dubbo", "sofa", "tars",
                                                      "springCloud", "grpc", "ai", "mcp", "motan"};
+static_assert(kRpcTypes[0] == "http" && kHttpBit == 1);
 }
 
 RpcMask rpcBit(std::string_view type) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chain/metadata_index.hpp"
@@ -16,6 +17,7 @@ namespace weir::chain {
 
 // RPC types as bits, so that a plugin's "for these only" is one test per request. The empty mask is "for all".
 using RpcMask = std::uint32_t;
+inline constexpr RpcMask kHttpBit = 1;
 RpcMask rpcBit(std::string_view type);  // an unknown type has its own bit, shared by all unknown ones
 
 // One plugin of the chain with the data in force for it. Immutable once its snapshot is published.

@@ -1,7 +1,5 @@
 #include "chain/upstream_use.hpp"
 
-#include <utility>
-
 #include "base/steady_clock.hpp"
 
 namespace weir::chain {
@@ -42,10 +40,6 @@ bool UpstreamUse::takeRetry(const upstream::UpstreamSet& set, const upstream::Re
     if (!set.takeRetry(budget)) return false;
     retrying_ = &set;
     return true;
-}
-
-void UpstreamUse::giveRetry() {
-    if (const upstream::UpstreamSet* set = std::exchange(retrying_, nullptr)) set->giveRetry();
 }
 
 }  // namespace weir::chain

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "upstream/upstream_set.hpp"
 
@@ -28,7 +29,9 @@ public:
     void giveUp() { close(latencyNs_, failed_); }
 
     bool takeRetry(const upstream::UpstreamSet& set, const upstream::RetryBudget& budget);
-    void giveRetry();
+    void giveRetry() {
+        if (retrying_) std::exchange(retrying_, nullptr)->giveRetry();
+    }
 
 private:
     void close(std::uint64_t latencyNs, bool failed);
