@@ -241,8 +241,7 @@ bool EntryIndex::onlyFollowsFrom(const Entry& other) const {
     });
 }
 
-const EntryIndex::Entry* EntryIndex::first(const Subject& subject, Work* work) const noexcept {
-    if (only_.owner) return only_.holds(subject, work) ? &only_ : nullptr;
+const EntryIndex::Entry* EntryIndex::firstOfSeveral(const Subject& subject, Work* work) const noexcept {
     if (scansAll()) {
         for (const Entry& entry : entries_) {
             if (entry.owner && entry.holds(subject, work)) return &entry;

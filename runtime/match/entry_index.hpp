@@ -45,7 +45,10 @@ public:
     explicit EntryIndex(std::vector<Entry> entries);
 
     // The first in the order they came in whose conditions hold, or null.
-    const Entry* first(const Subject& subject, Work* work) const noexcept;
+    const Entry* first(const Subject& subject, Work* work) const noexcept {
+        if (only_.owner) return only_.holds(subject, work) ? &only_ : nullptr;
+        return firstOfSeveral(subject, work);
+    }
     // Whether there is one entry only, and it holds whenever `other` does.
     bool onlyFollowsFrom(const Entry& other) const;
     // The first condition of an only entry; else null.
@@ -68,6 +71,7 @@ private:
     struct Search;
     static constexpr std::uint32_t kNone = 0xffffffff;
 
+    const Entry* firstOfSeveral(const Subject& subject, Work* work) const noexcept;
     bool scansAll() const { return table_.empty(); }
     void askPaths(Search& search) const noexcept;
     void askSlot(const Slot& slot, Search& search) const noexcept;

@@ -135,10 +135,10 @@ base::Result<ValueSource> ValueSource::bind(const std::string& paramType, const 
     return source;
 }
 
-std::string_view ValueSource::read(const Subject& subject, DecodeBuffer& buffer) const noexcept {
+std::string_view ValueSource::readOther(const Subject& subject, DecodeBuffer& buffer) const noexcept {
     switch (kind_) {
         case Kind::None: return {};
-        case Kind::Uri: return subject.uri();
+        case Kind::Uri: break;  // read() itself does that
         case Kind::Header: return subject.header(name_);
         case Kind::Query: return queryValue(subject.rawQuery(), name_, buffer);
         case Kind::Cookie: return cookieValue(subject.header("cookie"), name_);

@@ -40,7 +40,9 @@ public:
     ValueSource() = default;  // Kind::None: always missing
 
     // Valid as long as the request and `buffer`.
-    std::string_view read(const Subject& subject, DecodeBuffer& buffer) const noexcept;
+    std::string_view read(const Subject& subject, DecodeBuffer& buffer) const noexcept {
+        return kind_ == Kind::Uri ? subject.uri() : readOther(subject, buffer);  // most conditions are on the path
+    }
 
     Kind kind() const { return kind_; }
     // The same for sources that read the same value; by chance for others, so ask sameAs() too.
@@ -52,6 +54,8 @@ public:
 
 private:
     static constexpr std::uint64_t kNamed = 0x100;  // slots below are kinds without a name
+
+    std::string_view readOther(const Subject& subject, DecodeBuffer& buffer) const noexcept;
 
     Kind kind_ = Kind::None;
     ContextField field_ = ContextField::Path;
