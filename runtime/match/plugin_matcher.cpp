@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::size_t kAhead = 16;  // entries lie all over the memory: what is needed soon is fetched ahead
 
+void prefetchWhole(const Condition* condition) {
+    for (std::size_t at = 0; condition && at < sizeof(Condition); at += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(condition) + at);
+}
+
 const CompiledRule& compiledOf(const std::shared_ptr<const CompiledRule>& rule) { return *rule; }
 const CompiledSelector& compiledOf(const PluginMatcher::Entry& entry) { return *entry.selector; }
 const std::string& idOf(const CompiledRule& rule) { return rule.rule.id; }
@@ -122,6 +127,10 @@ std::shared_ptr<const PluginMatcher> PluginMatcher::build(std::vector<Entry> ent
     std::vector<EntryIndex::Entry> indexed = arrange(entries, order);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (i + kAhead < entries.size()) __builtin_prefetch(entries[i + kAhead].rules.get());
+        if (i + kAhead / 2 < entries.size()) {
+            if (const RuleSet* next = entries[i + kAhead / 2].rules.get()) prefetchWhole(next->index_.onlyCondition());
+            prefetchWhole(indexed[i + kAhead / 2].first);
+        }
         const RuleSet* rules = entries[i].rules.get();
         indexed[i].rules = rules;
         if (!rules) continue;
