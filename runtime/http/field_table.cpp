@@ -1,28 +1,14 @@
 #include "http/field_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-
-#include "base/ascii.hpp"
 
 namespace weir::http {
 
 namespace {
 
 using base::toLower;
-
-constexpr bool isTokenByte(unsigned char c) {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
-    for (char s : std::string_view("!#$%&'*+-.^_`|~"))
-        if (c == static_cast<unsigned char>(s)) return true;
-    return false;
-}
-
-constexpr auto kTokenBytes = [] {
-    std::array<bool, 256> table{};
-    for (int c = 0; c < 256; ++c) table[c] = isTokenByte(static_cast<unsigned char>(c));
-    return table;
-}();
 
 struct Known {
     std::string_view name;
@@ -53,16 +39,36 @@ constexpr Known kKnown[] = {
     {"proxy-authorization", FieldId::ProxyAuthorization},
 };
 
-// How a name compares with a known one of its length.
-FieldId compare(std::string_view name, const Known& known) {
-    bool twin = false;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const char c = toLower(name[i]);
-        if (c == known.name[i]) continue;
-        if (c != '_' || known.name[i] != '-') return FieldId::Other;
-        twin = true;
+// Where the names of a length begin in kKnown; those of one length differ in their first byte.
+constexpr std::size_t kLongest = 19;
+constexpr auto kFirstOfLength = [] {
+    std::array<std::uint8_t, kLongest + 2> first{};
+    for (const Known& known : kKnown)
+        for (std::size_t length = known.name.size() + 1; length < first.size(); ++length) ++first[length];
+    return first;
+}();
+
+// Whether the name is the known one but for its case; they have the same length.
+bool isSame(std::string_view name, std::string_view known) {
+    // The bytes of known names with the bit 0x40 are letters: there the bit 0x20, in which the cases differ, is set.
+    constexpr auto same = [](base::ByteWord of, base::ByteWord lower) {
+        return (of | (lower & base::everyByte(0x40)) >> 1) == lower;
+    };
+    const std::size_t size = name.size();
+    if (size < 4) return equalsIgnoreCase(name, known);
+    if (size < 8) return same(base::loadShort(name.data(), size), base::loadShort(known.data(), size));
+    for (std::size_t at = 0; at < size; at += 8) {
+        const std::size_t from = std::min(at, size - 8);  // the last word reaches back into the one before
+        if (!same(base::loadWord(name.data() + from), base::loadWord(known.data() + from))) return false;
     }
-    return twin ? FieldId::UnderscoreTwin : known.id;
+    return true;
+}
+
+// Whether the name is the known one with '_' for '-'; they have the same length.
+bool isTwin(std::string_view name, std::string_view known) {
+    for (std::size_t i = 0; i < name.size(); ++i)
+        if (toLower(name[i]) != known[i] && (name[i] != '_' || known[i] != '-')) return false;
+    return true;
 }
 
 // Fields of these ids can have different names.
@@ -70,26 +76,22 @@ bool isNamed(FieldId id) { return id == FieldId::Other || id == FieldId::Undersc
 
 }  // namespace
 
-bool equalsIgnoreCase(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (toLower(a[i]) != toLower(b[i])) return false;
-    return true;
-}
-
 FieldId fieldId(std::string_view name) {
-    for (const Known& known : kKnown) {
-        if (known.name.size() > name.size()) break;  // the list is sorted by length
-        if (known.name.size() != name.size() || toLower(name[0]) != known.name[0]) continue;
-        if (const FieldId id = compare(name, known); id != FieldId::Other) return id;
+    if (name.empty() || name.size() > kLongest) return FieldId::Other;
+    const char first = toLower(name[0]);
+    for (std::size_t i = kFirstOfLength[name.size()]; i < kFirstOfLength[name.size() + 1]; ++i) {
+        const Known& known = kKnown[i];
+        if (known.name[0] != first) continue;
+        if (isSame(name, known.name)) return known.id;
+        return isTwin(name, known.name) ? FieldId::UnderscoreTwin : FieldId::Other;
     }
     return FieldId::Other;
 }
 
 bool isFieldName(std::string_view name) {
     if (name.empty()) return false;
-    for (unsigned char c : name)
-        if (!kTokenBytes[c]) return false;
+    for (char c : name)
+        if (!isTokenByte(c)) return false;
     return true;
 }
 
@@ -99,18 +101,13 @@ bool isFieldValue(std::string_view value) {
     return true;
 }
 
-void FieldTable::push(FieldId id, std::string_view name, std::string_view value, bool parsed) {
-    if (size_ == capacity_) {
-        const std::uint32_t capacity = capacity_ ? capacity_ * 2 : 24;
-        auto* grown = arena_.allocateArray<Field>(capacity);
-        if (size_) std::memcpy(static_cast<void*>(grown), fields_, size_ * sizeof(Field));
-        fields_ = grown;
-        capacity_ = capacity;
-    }
-    fields_[size_++] = Field{name, value, kAlive, edits_, id, parsed};
+void FieldTable::grow() {
+    const std::uint32_t capacity = capacity_ ? capacity_ * 2 : 24;
+    auto* grown = arena_.allocateArray<Field>(capacity);
+    if (size_) std::memcpy(static_cast<void*>(grown), fields_, size_ * sizeof(Field));
+    fields_ = grown;
+    capacity_ = capacity;
 }
-
-void FieldTable::append(FieldId id, std::string_view name, std::string_view value) { push(id, name, value, true); }
 
 std::string_view FieldTable::get(std::string_view name) const {
     const FieldId id = fieldId(name);
@@ -126,23 +123,37 @@ std::string_view FieldTable::get(FieldId id) const {
     return {};
 }
 
+// An edit is kept as the line that it becomes on the wire.
+void FieldTable::pushLine(FieldId id, std::string_view name, std::string_view value) {
+    auto* const line = arena_.allocateArray<char>(name.size() + value.size() + 4);
+    char* const behindName = std::copy(name.begin(), name.end(), line);
+    behindName[0] = ':';
+    behindName[1] = ' ';
+    char* const behindValue = std::copy(value.begin(), value.end(), behindName + 2);
+    behindValue[0] = '\r';
+    behindValue[1] = '\n';
+    push(id, {line, behindName}, {behindName + 2, behindValue}, false, true);
+}
+
 void FieldTable::set(std::string_view name, std::string_view value) {
-    remove(name);
-    push(fieldId(name), arena_.copy(name), arena_.copy(value), false);
+    const FieldId id = fieldId(name);
+    remove(id, name);
+    pushLine(id, name, value);
 }
 
 void FieldTable::add(std::string_view name, std::string_view value) {
     ++edits_;
-    push(fieldId(name), arena_.copy(name), arena_.copy(value), false);
+    pushLine(fieldId(name), name, value);
 }
 
-void FieldTable::remove(std::string_view name) {
-    const FieldId id = fieldId(name);
+void FieldTable::remove(std::string_view name) { remove(fieldId(name), name); }
+
+void FieldTable::remove(FieldId id, std::string_view name) {
+    if (!isNamed(id)) return remove(id);
     ++edits_;
     for (std::uint32_t i = 0; i < size_; ++i) {
         Field& field = fields_[i];
-        if (field.alive() && field.id == id && (!isNamed(id) || equalsIgnoreCase(field.name, name)))
-            field.died = edits_;
+        if (field.alive() && field.id == id && equalsIgnoreCase(field.name, name)) field.died = edits_;
     }
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "base/arena.hpp"
+#include "base/ascii.hpp"
 
 namespace weir::http {
 
@@ -34,9 +36,21 @@ enum class FieldId : std::uint8_t {
     XForwardedProto,
 };
 
+namespace detail {
+// Whether a byte is a tchar (RFC 9110 5.6.2).
+constexpr auto kTokenBytes = [] {
+    std::array<bool, 256> table{};
+    for (int c = '0'; c <= '9'; ++c) table[c] = true;
+    for (int c = 'a'; c <= 'z'; ++c) table[c] = table[c - 0x20] = true;
+    for (char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<unsigned char>(c)] = true;
+    return table;
+}();
+}  // namespace detail
+
 // The id of a name, any case. Linear in the name's length.
 FieldId fieldId(std::string_view name);
-bool equalsIgnoreCase(std::string_view a, std::string_view b);
+using base::equalsIgnoreCase;
+constexpr bool isTokenByte(char c) { return detail::kTokenBytes[static_cast<unsigned char>(c)]; }
 // RFC 9110 5.1 token; 5.5 field-value without CR, LF, NUL and other control bytes but HTAB.
 bool isFieldName(std::string_view name);
 bool isFieldValue(std::string_view value);
@@ -54,7 +68,8 @@ public:
         std::uint32_t died;  // the edit that removed it; kAlive while it stands
         std::uint32_t born;
         FieldId id;
-        bool parsed;  // came with the message, not by an edit
+        bool parsed;    // came with the message, not by an edit
+        bool verbatim;  // stands in memory as it goes on the wire: name, ": ", value, CRLF in one run
 
         bool alive() const { return died == kAlive; }
     };
@@ -64,7 +79,12 @@ public:
     // As parsed: appends without copying. A head that arrives later than the marks it must yield to (an upstream's) is
     // preceded by beginEdit().
     void beginEdit() { ++edits_; }
-    void append(FieldId id, std::string_view name, std::string_view value);
+    void append(FieldId id, std::string_view name, std::string_view value, bool verbatim = false) {
+        push(id, name, value, true, verbatim);
+    }
+    // Takes back what was appended behind the first `size` lines.
+    std::uint32_t size() const { return size_; }
+    void truncate(std::uint32_t size) { size_ = size; }
     // The value of the first line of that name that stands; data() == nullptr when there is none.
     std::string_view get(std::string_view name) const;
     std::string_view get(FieldId id) const;
@@ -90,7 +110,13 @@ public:
 private:
     static constexpr std::uint32_t kAlive = 0xffffffff;
 
-    void push(FieldId id, std::string_view name, std::string_view value, bool parsed);
+    void push(FieldId id, std::string_view name, std::string_view value, bool parsed, bool verbatim) {
+        if (size_ == capacity_) grow();
+        fields_[size_++] = Field{name, value, kAlive, edits_, id, parsed, verbatim};
+    }
+    void pushLine(FieldId id, std::string_view name, std::string_view value);
+    void grow();
+    void remove(FieldId id, std::string_view name);
 
     base::Arena& arena_;
     Field* fields_ = nullptr;

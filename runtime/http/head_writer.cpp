@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "http/request_target.hpp"
 
 namespace weir::http {
 
@@ -31,14 +32,15 @@ public:
     // What may not stand in a request target is percent-encoded: a path that a plugin made must not end the line.
     void putTarget(std::string_view path) {
         static constexpr char kHex[] = "0123456789ABCDEF";
-        for (unsigned char c : path) {
-            if (c > 0x20 && c < 0x7f && c != '#') {
-                *at_++ = static_cast<char>(c);
-                continue;
-            }
+        for (;;) {
+            const std::size_t clean = targetRun(path);
+            put(path.substr(0, clean));
+            if (clean == path.size()) return;
+            const auto c = static_cast<unsigned char>(path[clean]);
             *at_++ = '%';
             *at_++ = kHex[c >> 4];
             *at_++ = kHex[c & 15];
+            path.remove_prefix(clean + 1);
         }
     }
     void put(std::uint64_t number) { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
@@ -95,12 +97,21 @@ bool connectionNamesFields(const FieldTable& fields) {
 
 void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut, bool parsedOnly = false) {
     const bool compare = connectionNamesFields(fields);
+    std::string_view run{"", 0};  // lines that stand side by side in the head buffer go out as one copy
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;
         if (parsedOnly && !field.parsed) continue;
         if (compare && field.parsed && namedByConnection(fields, field.name)) continue;
-        out.field(field.name, field.value);
+        if (field.verbatim && field.name.data() == run.end()) {
+            run = {run.data(), field.value.end() + 2};
+            continue;
+        }
+        out.put(run);
+        run = {"", 0};
+        if (field.verbatim) run = {field.name.data(), field.value.end() + 2};
+        else out.field(field.name, field.value);
     }
+    out.put(run);
 }
 
 // All lines of the field: an Upgrade list may be spread over several.

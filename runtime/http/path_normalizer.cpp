@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/ascii.hpp"
+#include "base/byte_words.hpp"
 
 namespace weir::http {
 
@@ -32,10 +33,13 @@ int dots(std::string_view segment) {
 
 // Whether anything in the path could be other than it should be: the one look that every request pays.
 bool suspicious(std::string_view path) {
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        if (path[i] == '%') {
-            if (special(path, i)) return true;
-        } else if (path[i] == '/' && i + 1 < path.size() && (path[i + 1] == '/' || path[i + 1] == '.')) {
+    constexpr auto marks = [](base::ByteWord word) { return base::bytesEqual(word, '/') | base::bytesEqual(word, '%'); };
+    constexpr auto isMark = [](char c) { return c == '/' || c == '%'; };
+    const char* const end = path.data() + path.size();
+    for (const char* at = path.data(); (at = base::findByte(at, end, marks, isMark)) != end; ++at) {
+        if (*at == '%') {
+            if (special(path, static_cast<std::size_t>(at - path.data()))) return true;
+        } else if (at + 1 != end && (at[1] == '/' || at[1] == '.')) {
             return true;
         }
     }

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/byte_words.hpp"
+
 namespace weir::http {
 
 namespace {
@@ -21,16 +23,19 @@ constexpr auto kRegNameBytes = [] {
 
 bool isHexDigit(char c) { return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
 
-bool isRegName(std::string_view name) {
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        if (name[i] == '%') {
-            if (name.size() - i < 3 || !isHexDigit(name[i + 1]) || !isHexDigit(name[i + 2])) return false;
-            i += 2;
-        } else if (!kRegNameBytes[static_cast<unsigned char>(name[i])]) {
-            return false;
+// How many bytes from the text's first on are a reg-name.
+std::size_t regNameRun(std::string_view text) {
+    std::size_t i = 0;
+    while (i < text.size()) {
+        if (kRegNameBytes[static_cast<unsigned char>(text[i])]) {
+            ++i;
+        } else if (text[i] == '%' && text.size() - i >= 3 && isHexDigit(text[i + 1]) && isHexDigit(text[i + 2])) {
+            i += 3;
+        } else {
+            break;
         }
     }
-    return !name.empty();
+    return i;
 }
 
 bool isIpv6(std::string_view text) {
@@ -91,13 +96,23 @@ bool isAuthority(std::string_view text) {
         const std::string_view port = text.substr(close + 1);
         return port.empty() || (port.front() == ':' && isPort(port.substr(1)));
     }
-    const std::size_t colon = text.find(':');
-    return isRegName(text.substr(0, colon)) && (colon == std::string_view::npos || isPort(text.substr(colon + 1)));
+    const std::size_t name = regNameRun(text);
+    if (name == 0) return false;
+    return name == text.size() || (text[name] == ':' && isPort(text.substr(name + 1)));
+}
+
+std::size_t targetRun(std::string_view text) {
+    constexpr auto others = [](base::ByteWord word) {
+        return base::bytesBelow(word, 0x21) | base::bytesEqual(word, '#') | base::bytesEqual(word, 0x7f) |
+               (word & base::everyByte(0x80));
+    };
+    constexpr auto isOther = [](unsigned char c) { return c <= ' ' || c >= 0x7f || c == '#'; };
+    const char* const end = text.data() + text.size();
+    return static_cast<std::size_t>(base::findByte(text.data(), end, others, isOther) - text.data());
 }
 
 ParseError settleTarget(RequestHead& head, base::Arena& arena) {
-    for (unsigned char c : head.target)
-        if (c <= 0x20 || c >= 0x7f || c == '#') return {400, "illegal byte in the request target"};
+    if (targetRun(head.target) != head.target.size()) return {400, "illegal byte in the request target"};
     if (head.target == "*") {
         if (head.method != "OPTIONS") return {400, "request target * without OPTIONS"};
     } else if (head.target.front() != '/') {
