@@ -10,7 +10,9 @@
 #include <boost/beast/http/basic_parser.hpp>
 
 #include "http/chunk_decoder.hpp"
+#include "http/head_framing.hpp"
 #include "http/head_scan.hpp"
+#include "http/plain_head.hpp"
 #include "http/request_target.hpp"
 
 namespace weir::http {
@@ -18,76 +20,6 @@ namespace weir::http {
 namespace {
 
 namespace beast = boost::beast;
-
-constexpr std::uint64_t kMaxLength = std::numeric_limits<std::int64_t>::max();
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
-
-// Takes the next element off a comma-separated list that is not empty; data() of the rest is null at the end.
-std::string_view takeElement(std::string_view& list) {
-    const std::size_t comma = list.find(',');
-    const std::string_view element = trimmed(list.substr(0, comma));
-    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-    return element;
-}
-
-bool readLength(std::string_view text, std::uint64_t& length) {
-    length = 0;
-    for (char c : text) {
-        if (c < '0' || c > '9' || length > kMaxLength / 10) return false;
-        length = length * 10 + static_cast<unsigned>(c - '0');
-    }
-    return !text.empty() && length <= kMaxLength;
-}
-
-// Only "chunked" will do: another coding may be known to somebody else (501), anything malformed is 400.
-ParseError checkCoding(std::string_view value) {
-    if (equalsIgnoreCase(value, "chunked")) return {};
-    bool unknown = false;
-    while (value.data()) {
-        const std::string_view coding = takeElement(value);
-        if (!isFieldName(coding)) return {400, "Transfer-Encoding malformed"};
-        unknown = unknown || !equalsIgnoreCase(coding, "chunked");
-    }
-    if (unknown) return {501, "unknown transfer coding"};
-    return {400, "chunked twice"};
-}
-
-// What the field lines say about framing and persistence.
-struct Framing {
-    std::string_view host;    // these two: data() == nullptr without one
-    std::string_view coding;
-    std::uint64_t length = 0;
-    bool hasLength = false;
-    bool close = false;
-    bool keepAlive = false;
-    bool upgrade = false;
-    bool expectContinue = false;
-
-    bool chunked() const { return coding.data() != nullptr; }
-    bool persists(int version) const { return !close && (version >= 11 || keepAlive); }
-
-    void noteConnection(std::string_view list) {
-        while (list.data()) {
-            const std::string_view option = takeElement(list);
-            close = close || equalsIgnoreCase(option, "close");
-            keepAlive = keepAlive || equalsIgnoreCase(option, "keep-alive");
-            upgrade = upgrade || equalsIgnoreCase(option, "upgrade");
-        }
-    }
-
-    // What RFC 9112 6.1 and 6.3 say of both sides' messages.
-    ParseError check(int version) const {
-        if (!chunked()) return {};
-        if (version < 11) return {400, "Transfer-Encoding in HTTP/1.0"};
-        if (hasLength) return {400, "Transfer-Encoding with Content-Length"};
-        return checkCoding(coding);
-    }
-};
 
 std::string_view wording(const beast::error_code& code) {
     using beast::http::error;
@@ -111,7 +43,7 @@ std::string_view wording(const beast::error_code& code) {
 template <bool isRequest>
 class HeadReader final : public beast::http::basic_parser<isRequest> {
 public:
-    explicit HeadReader(FieldTable& fields) : fields_(fields) {
+    HeadReader(FieldTable& fields, HeadFraming& framing) : fields_(fields), framing_(framing) {
         this->header_limit(std::numeric_limits<std::uint32_t>::max());  // HeadScan has limited it
         this->body_limit(boost::none);
     }
@@ -129,7 +61,6 @@ public:
     std::string_view reason;          // responses
     int status = 0;
     int version = 11;
-    Framing framing;
 
 private:
     static std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
@@ -157,36 +88,10 @@ private:
         const std::string_view name = view(theName);
         const std::string_view value = view(theValue);
         const FieldId id = fieldId(name);
-        switch (id) {
-        case FieldId::ContentLength: {
-            std::uint64_t length;
-            if (!readLength(value, length)) return refuse("Content-Length malformed", error);
-            if (framing.hasLength) {
-                if (isRequest || length != framing.length) return refuse("Content-Length twice", error);
-                return;  // an upstream's equal twin: one line is enough
-            }
-            framing.hasLength = true;
-            framing.length = length;
-            break;
-        }
-        case FieldId::TransferEncoding:
-            if (framing.chunked()) return refuse("Transfer-Encoding twice", error);
-            framing.coding = value;
-            break;
-        case FieldId::Host:
-            if (isRequest && framing.host.data()) return refuse("Host twice", error);
-            framing.host = value;
-            break;
-        case FieldId::Connection:
-            framing.noteConnection(value);
-            break;
-        case FieldId::Expect:
-            framing.expectContinue = framing.expectContinue || equalsIgnoreCase(value, "100-continue");
-            break;
-        default:
-            break;
-        }
-        fields_.append(id, name, value);
+        std::string_view why;
+        const HeadFraming::Line line = framing_.take(isRequest, id, value, why);
+        if (line == HeadFraming::Line::Refused) return refuse(why, error);
+        if (line == HeadFraming::Line::Keep) fields_.append(id, name, value);
     }
 
     // Nothing to do: the head is all it gets.
@@ -198,6 +103,7 @@ private:
     void on_finish_impl(beast::error_code&) override {}
 
     FieldTable& fields_;
+    HeadFraming& framing_;
     ParseError refusal_;
 };
 
@@ -246,16 +152,31 @@ Fed refused(const ParseError& error) {
     return fed;
 }
 
+// The size of the head when it is complete, else 0. Fills in core.error.
+template <class Core>
+std::size_t readHead(Core& core, char* data, std::size_t size) {
+    if (core.scan.fresh()) {
+        const std::uint32_t before = core.head.fields.size();
+        HeadFraming framing;
+        PlainHead plain(data, size, core.scan.limits());
+        if (core.readPlain(plain, framing)) {
+            core.error = core.settle(framing);
+            return plain.consumed();
+        }
+        core.head.fields.truncate(before);
+    }
+    core.error = core.scan.scan(data, size);
+    if (core.error || !core.scan.complete()) return 0;
+    HeadFraming framing;
+    core.error = core.readScanned(data, framing);
+    if (!core.error) core.error = core.settle(framing);
+    return core.scan.end();
+}
+
 template <class Core>
 Fed feedMessage(Core& core, char* data, std::size_t size) {
     Fed fed;
-    if (!core.error && !core.headDone) {
-        core.error = core.scan.scan(data, size);
-        if (!core.error && core.scan.complete()) {
-            core.error = core.readHead(data);
-            fed.consumed = core.scan.end();
-        }
-    }
+    if (!core.error && !core.headDone) fed.consumed = readHead(core, data, size);
     if (!core.error && core.headDone) core.readBody(data + fed.consumed, size - fed.consumed, fed);
     if (core.error) return refused(core.error);
     fed.head = core.headDone;
@@ -269,14 +190,22 @@ struct RequestParser::Core : Message {
     Core(RequestHead& theHead, base::Arena& theArena, const ParseLimits& limits)
         : Message(true, limits), head(theHead), arena(theArena) {}
 
-    ParseError readHead(const char* data) {
-        HeadReader<true> reader(head.fields);
+    bool readPlain(PlainHead& plain, HeadFraming& framing) {
+        return plain.requestLine(head) && plain.fieldLines(true, head.fields, framing);
+    }
+
+    ParseError readScanned(const char* data, HeadFraming& framing) {
+        HeadReader<true> reader(head.fields, framing);
         if (const ParseError bad = reader.read(data + scan.start(), scan.end() - scan.start())) return bad;
         if (!reader.is_header_done()) return {400, "head malformed"};
-        const Framing& framing = reader.framing;
         head.method = reader.method;
-        head.received = head.target = reader.target;
+        head.target = reader.target;
         head.version = reader.version;
+        return {};
+    }
+
+    ParseError settle(const HeadFraming& framing) {
+        head.received = head.target;
         head.host = framing.host;
         if (head.method == "CONNECT") return {405, "CONNECT"};
         if (!head.host.data() && head.version >= 11) return {400, "Host missing"};
@@ -301,14 +230,21 @@ struct ResponseParser::Core : Message {
     Core(ResponseHead& theHead, const ParseLimits& limits, bool answersHead)
         : Message(false, limits), head(theHead), forHead(answersHead) {}
 
-    ParseError readHead(const char* data) {
-        HeadReader<false> reader(head.fields);
+    bool readPlain(PlainHead& plain, HeadFraming& framing) {
+        return plain.statusLine(head) && plain.fieldLines(false, head.fields, framing);
+    }
+
+    ParseError readScanned(const char* data, HeadFraming& framing) {
+        HeadReader<false> reader(head.fields, framing);
         if (const ParseError bad = readWith(reader, data)) return bad;
         if (!reader.is_header_done()) return {400, "head malformed"};
-        const Framing& framing = reader.framing;
         head.status = reader.status;
         head.reason = reader.reason.empty() ? "" : reader.reason;
         head.version = reader.version;
+        return {};
+    }
+
+    ParseError settle(const HeadFraming& framing) {
         if (head.status < 100) return {400, "status code below 100"};
         if (const ParseError bad = framing.check(head.version)) return bad;
         if (head.status < 200 && (framing.length > 0 || framing.chunked())) return {400, "1xx with a body"};
