@@ -12,7 +12,7 @@ using base::toLower;
 
 struct Known {
     std::string_view name;
-    FieldId id;
+    FieldId id = FieldId::Other;
 };
 
 constexpr Known kKnown[] = {
@@ -39,13 +39,17 @@ constexpr Known kKnown[] = {
     {"proxy-authorization", FieldId::ProxyAuthorization},
 };
 
-// Where the names of a length begin in kKnown; those of one length differ in their first byte.
+// The known names of each length: two at most, which differ in their first byte.
 constexpr std::size_t kLongest = 19;
-constexpr auto kFirstOfLength = [] {
-    std::array<std::uint8_t, kLongest + 2> first{};
-    for (const Known& known : kKnown)
-        for (std::size_t length = known.name.size() + 1; length < first.size(); ++length) ++first[length];
-    return first;
+constexpr auto kOfLength = [] {
+    std::array<std::array<Known, 2>, kLongest + 1> table{};
+    for (const Known& known : kKnown) {
+        std::array<Known, 2>& slots = table[known.name.size()];
+        if (slots[0].name.empty()) slots[0] = known;
+        else if (slots[1].name.empty() && slots[0].name[0] != known.name[0]) slots[1] = known;
+        else throw "no room for this name";  // at compile time
+    }
+    return table;
 }();
 
 // Whether the name is the known one but for its case; they have the same length.
@@ -55,7 +59,11 @@ bool isSame(std::string_view name, std::string_view known) {
         return (of | (lower & base::everyByte(0x40)) >> 1) == lower;
     };
     const std::size_t size = name.size();
-    if (size < 4) return equalsIgnoreCase(name, known);
+    if (size < 4) {
+        for (std::size_t i = 0; i < size; ++i)
+            if (toLower(name[i]) != known[i]) return false;
+        return true;
+    }
     if (size < 8) return same(base::loadShort(name.data(), size), base::loadShort(known.data(), size));
     for (std::size_t at = 0; at < size; at += 8) {
         const std::size_t from = std::min(at, size - 8);  // the last word reaches back into the one before
@@ -79,9 +87,8 @@ bool isNamed(FieldId id) { return id == FieldId::Other || id == FieldId::Undersc
 FieldId fieldId(std::string_view name) {
     if (name.empty() || name.size() > kLongest) return FieldId::Other;
     const char first = toLower(name[0]);
-    for (std::size_t i = kFirstOfLength[name.size()]; i < kFirstOfLength[name.size() + 1]; ++i) {
-        const Known& known = kKnown[i];
-        if (known.name[0] != first) continue;
+    for (const Known& known : kOfLength[name.size()]) {
+        if (known.name.empty() || known.name[0] != first) continue;
         if (isSame(name, known.name)) return known.id;
         return isTwin(name, known.name) ? FieldId::UnderscoreTwin : FieldId::Other;
     }

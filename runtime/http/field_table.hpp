@@ -112,7 +112,14 @@ private:
 
     void push(FieldId id, std::string_view name, std::string_view value, bool parsed, bool verbatim) {
         if (size_ == capacity_) grow();
-        fields_[size_++] = Field{name, value, kAlive, edits_, id, parsed, verbatim};
+        Field& field = fields_[size_++];  // one by one: a whole Field would be made elsewhere and copied
+        field.name = name;
+        field.value = value;
+        field.died = kAlive;
+        field.born = edits_;
+        field.id = id;
+        field.parsed = parsed;
+        field.verbatim = verbatim;
     }
     void pushLine(FieldId id, std::string_view name, std::string_view value);
     void grow();

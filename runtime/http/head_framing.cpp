@@ -92,6 +92,10 @@ HeadFraming::Line HeadFraming::takeLength(bool ofRequest, std::string_view value
 }
 
 void HeadFraming::takeConnection(std::string_view list) {
+    if (list == "keep-alive") {  // what most say
+        keepAlive = true;
+        return;
+    }
     while (list.data()) {
         const std::string_view option = takeElement(list);
         close = close || equalsIgnoreCase(option, "close");

@@ -61,10 +61,21 @@ private:
     std::size_t bound_;
 };
 
-std::size_t fieldBytes(const FieldTable& fields) {
-    std::size_t bytes = 0;
-    for (const FieldTable::Field& field : fields) bytes += field.name.size() + field.value.size() + 4;
-    return bytes;
+// What must be known of the lines before they are written.
+struct Lines {
+    std::size_t bytes = 0;  // all of them together at most
+    bool named = false;     // Connection says something beyond close and keep-alive, so that names must be compared
+};
+
+Lines survey(const FieldTable& fields) {
+    Lines lines;
+    for (const FieldTable::Field& field : fields) {
+        lines.bytes += field.name.size() + field.value.size() + 4;
+        if (field.id == FieldId::Connection && field.alive() && !equalsIgnoreCase(field.value, "close") &&
+            !equalsIgnoreCase(field.value, "keep-alive"))
+            lines.named = true;
+    }
+    return lines;
 }
 
 // Whether a Connection field of `fields` lists `name`.
@@ -85,33 +96,22 @@ bool namedByConnection(const FieldTable& fields, std::string_view name) {
     return false;
 }
 
-// Whether Connection says anything beyond close and keep-alive, so that names must be compared.
-bool connectionNamesFields(const FieldTable& fields) {
-    for (const FieldTable::Field& field : fields) {
-        if (field.alive() && field.id == FieldId::Connection && !equalsIgnoreCase(field.value, "close") &&
-            !equalsIgnoreCase(field.value, "keep-alive"))
-            return true;
-    }
-    return false;
-}
-
-void copyFields(Writer& out, const FieldTable& fields, std::uint64_t leftOut, bool parsedOnly = false) {
-    const bool compare = connectionNamesFields(fields);
-    std::string_view run{"", 0};  // lines that stand side by side in the head buffer go out as one copy
+void copyFields(Writer& out, const FieldTable& fields, bool named, std::uint64_t leftOut, bool parsedOnly = false) {
+    std::string_view run;  // lines that stand side by side in the head buffer go out as one copy
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;
         if (parsedOnly && !field.parsed) continue;
-        if (compare && field.parsed && namedByConnection(fields, field.name)) continue;
+        if (named && field.parsed && namedByConnection(fields, field.name)) continue;
         if (field.verbatim && field.name.data() == run.end()) {
             run = {run.data(), field.value.end() + 2};
             continue;
         }
-        out.put(run);
-        run = {"", 0};
+        if (!run.empty()) out.put(run);
+        run = {};
         if (field.verbatim) run = {field.name.data(), field.value.end() + 2};
         else out.field(field.name, field.value);
     }
-    out.put(run);
+    if (!run.empty()) out.put(run);
 }
 
 // All lines of the field: an Upgrade list may be spread over several.
@@ -149,7 +149,8 @@ void putForwarded(Writer& out, std::string_view client, std::string_view host) {
 std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request, const UpstreamTarget& target,
                                   const RequestFraming& framing, std::string_view clientAddress,
                                   const Additions& additions) {
-    Writer out(arena, fieldBytes(request.fields) + request.method.size() + 3 * target.path.size() + target.query.size() +
+    const Lines lines = survey(request.fields);
+    Writer out(arena, lines.bytes + request.method.size() + 3 * target.path.size() + target.query.size() +
                           target.host.size() + 2 * request.host.size() + 2 * clientAddress.size() +
                           additions.via.size() + 384);
     out.put(request.method);
@@ -162,7 +163,7 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
     }
     out.put(" HTTP/1.1\r\n");
     out.field("Host", target.host);
-    copyFields(out, request.fields, kNotToUpstream);
+    copyFields(out, request.fields, lines.named, kNotToUpstream);
     out.put("X-Forwarded-For: ");
     for (const FieldTable::Field& field : request.fields) {
         if (!field.alive() || field.id != FieldId::XForwardedFor || field.value.empty()) continue;
@@ -190,13 +191,14 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
 std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& response, const ResponseFraming& framing,
                                    const Additions& additions) {
     const std::string_view reason = response.reason.empty() ? reasonPhrase(response.status) : response.reason;
-    Writer out(arena, fieldBytes(response.fields) + reason.size() + additions.via.size() + additions.date.size() + 192);
+    const Lines lines = survey(response.fields);
+    Writer out(arena, lines.bytes + reason.size() + additions.via.size() + additions.date.size() + 192);
     out.put("HTTP/1.1 ");
     out.put(static_cast<std::uint64_t>(response.status));
     out.put(" ");
     out.put(reason);
     out.put("\r\n");
-    copyFields(out, response.fields, kHopByHop);
+    copyFields(out, response.fields, lines.named, kHopByHop);
     if (!additions.date.empty() && !response.fields.get(FieldId::Date).data()) out.field("Date", additions.date);
     putVia(out, response.version, additions.via);
     switch (framing.kind) {
@@ -217,13 +219,14 @@ std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& respo
 }
 
 std::string_view writeInterimHead(base::Arena& arena, const ResponseHead& response) {
-    Writer out(arena, fieldBytes(response.fields) + response.reason.size() + 32);
+    const Lines lines = survey(response.fields);
+    Writer out(arena, lines.bytes + response.reason.size() + 32);
     out.put("HTTP/1.1 ");
     out.put(static_cast<std::uint64_t>(response.status));
     out.put(" ");
     out.put(response.reason);
     out.put("\r\n");
-    copyFields(out, response.fields, kHopByHop, true);
+    copyFields(out, response.fields, lines.named, kHopByHop, true);
     out.put("\r\n");
     return out.done();
 }

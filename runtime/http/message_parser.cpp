@@ -191,13 +191,15 @@ struct RequestParser::Core : Message {
         : Message(true, limits), head(theHead), arena(theArena) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
-        return plain.requestLine(head) && plain.fieldLines(true, head.fields, framing);
+        targetChecked = plain.requestLine(head);
+        return targetChecked && plain.fieldLines(true, head.fields, framing);
     }
 
     ParseError readScanned(const char* data, HeadFraming& framing) {
         HeadReader<true> reader(head.fields, framing);
         if (const ParseError bad = reader.read(data + scan.start(), scan.end() - scan.start())) return bad;
         if (!reader.is_header_done()) return {400, "head malformed"};
+        targetChecked = false;
         head.method = reader.method;
         head.target = reader.target;
         head.version = reader.version;
@@ -210,6 +212,8 @@ struct RequestParser::Core : Message {
         if (head.method == "CONNECT") return {405, "CONNECT"};
         if (!head.host.data() && head.version >= 11) return {400, "Host missing"};
         if (head.host.data() && !isAuthority(head.host)) return {400, "Host malformed"};
+        if (!targetChecked && targetRun(head.target) != head.target.size())
+            return {400, "illegal byte in the request target"};
         if (const ParseError bad = settleTarget(head, arena)) return bad;
         if (const ParseError bad = framing.check(head.version)) return bad;
 
@@ -224,6 +228,7 @@ struct RequestParser::Core : Message {
 
     RequestHead& head;
     base::Arena& arena;
+    bool targetChecked = false;  // byte by byte, by PlainHead
 };
 
 struct ResponseParser::Core : Message {

@@ -88,8 +88,8 @@ struct Fed {
     ParseError error;            // then nothing else is set; every later feed answers the same error
 };
 
-// Incremental HTTP/1.1 parsers: Beast's basic_parser for the head, behind our own strictness (RFC 9112; design 2.1), and
-// before both PlainHead, which takes the heads that need no judge.
+// Incremental HTTP/1.1 parsers: Beast's basic_parser for the head, behind our own strictness (RFC 9112; design 2.1);
+// before both stands PlainHead, which takes the heads that need no judge.
 // One object per message, made in the exchange's arena, without a destructor to run. Feed rules:
 //   - the head: every feed passes ONE contiguous range that starts at the message's first byte; bytes that were fed
 //     never move while views into them live (a fixed buffer). Until the head is complete consumed is 0: feed again

@@ -33,7 +33,9 @@ int dots(std::string_view segment) {
 
 // Whether anything in the path could be other than it should be: the one look that every request pays.
 bool suspicious(std::string_view path) {
-    constexpr auto marks = [](base::ByteWord word) { return base::bytesEqual(word, '/') | base::bytesEqual(word, '%'); };
+    constexpr auto marks = [](base::ByteWord word) {
+        return base::bytesEqual(word, '/') | base::bytesEqual(word, '%');
+    };
     constexpr auto isMark = [](char c) { return c == '/' || c == '%'; };
     const char* const end = path.data() + path.size();
     for (const char* at = path.data(); (at = base::findByte(at, end, marks, isMark)) != end; ++at) {

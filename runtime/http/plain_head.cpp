@@ -25,6 +25,12 @@ const char* textEnd(const char* at, const char* end) {
     return at;
 }
 
+// The fields that say something about framing and persistence.
+constexpr bool frames(FieldId id) {
+    return id == FieldId::Connection || id == FieldId::ContentLength || id == FieldId::Expect || id == FieldId::Host ||
+           id == FieldId::ProxyConnection || id == FieldId::TransferEncoding;
+}
+
 bool isLineEnd(const char* at, const char* end) { return end - at >= 2 && at[0] == '\r' && at[1] == '\n'; }
 
 }  // namespace
@@ -93,7 +99,7 @@ bool PlainHead::fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& fram
         if (static_cast<std::size_t>(at_ - first) > limits_.fieldBytes) return false;
 
         const std::string_view value(begin, end);
-        if (id != FieldId::Other && !takeKnown(ofRequest, id, value, framing)) return false;
+        if (frames(id) && !takeFraming(ofRequest, id, value, framing)) return false;
         const bool verbatim = begin == colon + 2 && colon[1] == ' ' && end == lineEnd;
         fields.append(id, name, value, verbatim);
     }
@@ -101,7 +107,7 @@ bool PlainHead::fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& fram
 }
 
 // Lists, twins and combinations of what frames are for Beast.
-bool PlainHead::takeKnown(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing) {
+bool PlainHead::takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing) {
     switch (id) {
     case FieldId::Connection:
     case FieldId::ProxyConnection:

@@ -25,17 +25,10 @@ bool isHexDigit(char c) { return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) 
 
 // How many bytes from the text's first on are a reg-name.
 std::size_t regNameRun(std::string_view text) {
-    std::size_t i = 0;
-    while (i < text.size()) {
-        if (kRegNameBytes[static_cast<unsigned char>(text[i])]) {
-            ++i;
-        } else if (text[i] == '%' && text.size() - i >= 3 && isHexDigit(text[i + 1]) && isHexDigit(text[i + 2])) {
-            i += 3;
-        } else {
-            break;
-        }
+    for (std::size_t i = 0;; i += 3) {
+        while (i < text.size() && kRegNameBytes[static_cast<unsigned char>(text[i])]) ++i;
+        if (text.size() - i < 3 || text[i] != '%' || !isHexDigit(text[i + 1]) || !isHexDigit(text[i + 2])) return i;
     }
-    return i;
 }
 
 bool isIpv6(std::string_view text) {
@@ -112,7 +105,6 @@ std::size_t targetRun(std::string_view text) {
 }
 
 ParseError settleTarget(RequestHead& head, base::Arena& arena) {
-    if (targetRun(head.target) != head.target.size()) return {400, "illegal byte in the request target"};
     if (head.target == "*") {
         if (head.method != "OPTIONS") return {400, "request target * without OPTIONS"};
     } else if (head.target.front() != '/') {

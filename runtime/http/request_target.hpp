@@ -15,8 +15,8 @@ bool isAuthority(std::string_view text);
 // How many bytes from the text's first on may stand in a target: 0x21..0x7e without '#'.
 std::size_t targetRun(std::string_view text);
 
-// Brings head.target to origin-form or "*" and sets path, query and host. In: method and target as sent, host as the
-// Host field says or data() == nullptr without one.
+// Brings head.target to origin-form or "*" and sets path, query and host. In: method and target as sent, the target of
+// bytes that may stand in one, host as the Host field says or data() == nullptr without one.
 ParseError settleTarget(RequestHead& head, base::Arena& arena);
 
 }  // namespace weir::http

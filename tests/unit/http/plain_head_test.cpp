@@ -102,7 +102,8 @@ TEST_CASE("what leaves something to judge is not plain") {
     CHECK(isPlain<RequestSide>(kRequest));
     CHECK(isPlain<RequestSide>(kChunkedRequest));
     CHECK(isPlain<ResponseSide<false>>(kResponse));
-    for (std::size_t size = 0; size < kRequest.size(); ++size) CHECK_FALSE(isPlain<RequestSide>(kRequest.substr(0, size)));
+    for (std::size_t size = 0; size < kRequest.size(); ++size)
+        CHECK_FALSE(isPlain<RequestSide>(kRequest.substr(0, size)));
     for (std::string_view text : {
              "\r\nGET / HTTP/1.1\r\nHost: g\r\n\r\n"sv, "GET http://g/ HTTP/1.1\r\nHost: g\r\n\r\n"sv,
              "GET / HTTP/1.2\r\nHost: g\r\n\r\n"sv, "GET / HTTP/1.1\nHost: g\r\n\r\n"sv,

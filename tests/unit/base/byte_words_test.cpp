@@ -1,0 +1,55 @@
+#include "base/byte_words.hpp"
+
+#include <string>
+
+#include "base/ascii.hpp"
+#include "support/catch.hpp"
+
+using namespace weir::base;
+
+TEST_CASE("a word says of each byte what the byte says of itself") {
+    for (int c = 0; c < 256; ++c) {
+        for (std::size_t at = 0; at < 8; ++at) {
+            std::string text(8, 'x');
+            text[at] = static_cast<char>(c);
+            const ByteWord word = loadWord(text.data());
+            std::string lower(8, 'x');
+            lower[at] = toLower(text[at]);
+            CHECK(toLowerWord(word) == loadWord(lower.data()));
+            CHECK((bytesBelow(word, 0x20) != 0) == (c < 0x20));
+            CHECK((bytesEqual(word, 0x7f) != 0) == (c == 0x7f));
+        }
+    }
+}
+
+TEST_CASE("the first byte of its kind is found wherever it stands") {
+    const auto mask = [](ByteWord word) { return bytesEqual(word, ':'); };
+    const auto isColon = [](char c) { return c == ':'; };
+    for (std::size_t size = 0; size < 20; ++size) {
+        for (std::size_t at = 0; at <= size; ++at) {
+            std::string text(size, ';');  // differs from ':' in the lowest bit, where a borrow would show
+            for (std::size_t i = at; i < size; i += 3) text[i] = ':';
+            const char* const begin = text.data();
+            CHECK(findByte(begin, begin + size, mask, isColon) == begin + at);
+        }
+    }
+}
+
+TEST_CASE("texts are equal but for the case of their letters, at any size") {
+    CHECK(equalsIgnoreCase("", ""));
+    for (std::size_t size = 1; size < 20; ++size) {
+        for (std::size_t at = 0; at < size; ++at) {
+            for (int c = 0; c < 256; ++c) {
+                std::string a(size, 'q'), b(size, 'Q');
+                a[at] = static_cast<char>(c);
+                b[at] = 'K';
+                const bool same = equalsIgnoreCase(a, b);
+                if (same != (c == 'k' || c == 'K')) FAIL("size " << size << " at " << at << " byte " << c);
+                b[at] = static_cast<char>(c ^ 0x20);
+                const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+                if (equalsIgnoreCase(a, b) != letter) FAIL("size " << size << " at " << at << " byte " << c);
+            }
+        }
+    }
+    CHECK_FALSE(equalsIgnoreCase("abc", "abcd"));
+}
