@@ -21,6 +21,7 @@ void Replacement::addGroup(std::size_t group) {
     openText();
     pieces_.back().group = group;
     pieces_.back().hasGroup = true;
+    captures_ = std::max(captures_, group + 1);
 }
 
 // As Java: the first digit always belongs to the number, the next ones as long as there is such a group.
@@ -70,7 +71,7 @@ std::string Replacement::parse(std::string_view text, const std::vector<std::str
     return "";
 }
 
-void Replacement::append(std::string& out, const std::vector<weir_str>& captures) const {
+void Replacement::append(ArenaString& out, const ArenaVector<weir_str>& captures) const {
     for (const Piece& piece : pieces_) {
         out += piece.text;
         if (piece.hasGroup && captures[piece.group].data)
@@ -78,13 +79,8 @@ void Replacement::append(std::string& out, const std::vector<weir_str>& captures
     }
 }
 
-bool Replacement::apply(std::string_view text, const Pattern& pattern, bool whole, std::string& out) const {
-    std::vector<weir_str> captures(pattern.groups() + 1);
-    if (whole) {
-        if (!pattern.matches(text, captures)) return false;
-        append(out, captures);
-        return true;
-    }
+bool Replacement::apply(std::string_view text, const PathPattern& pattern, ArenaString& out) const {
+    ArenaVector<weir_str> captures(captures_, out.get_allocator());
     std::size_t copied = 0;  // of `text`
     std::size_t from = 0;
     bool found = false;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "weir/pattern.hpp"
+#include "path_pattern.hpp"
+#include "weir/arena_allocator.hpp"
 
 namespace weir::rewrite {
 
@@ -15,11 +17,8 @@ public:
     // `names`: of the groups, from the first. A fault ends a sentence ("refers to ..."); "" when there is none.
     std::string parse(std::string_view text, const std::vector<std::string>& names);
 
-    // Appends what the captures make of it.
-    void append(std::string& out, const std::vector<weir_str>& captures) const;
-
-    // Replaces every match, or with `whole` the text if all of it matches. false: nothing matched, out is untouched.
-    bool apply(std::string_view text, const Pattern& pattern, bool whole, std::string& out) const;
+    // Appends `text` with every match replaced. false: nothing matched, out is untouched.
+    bool apply(std::string_view text, const PathPattern& pattern, ArenaString& out) const;
 
 private:
     struct Piece {
@@ -32,8 +31,11 @@ private:
     std::string addName(std::string_view name, const std::vector<std::string>& names);
     void addGroup(std::size_t group);
     std::string& openText();
+    // Appends what the captures make of it.
+    void append(ArenaString& out, const ArenaVector<weir_str>& captures) const;
 
     std::vector<Piece> pieces_;
+    std::size_t captures_ = 1;  // that are looked at: the match and the groups up to the last that is referred to
 };
 
 }  // namespace weir::rewrite

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "path_pattern.hpp"
 #include "replacement.hpp"
 #include "weir/fields.hpp"
-#include "weir/pattern.hpp"
 
 namespace weir::rewrite {
 
@@ -23,9 +23,8 @@ struct RewriteHandle {
             .about("take the metadata, and with it the RPC type, of the new path"));
 
     // Made when the handle is prepared.
-    Pattern pattern;
+    PathPattern pattern;
     Replacement replacement;
-    bool whole = false;  // regex has a {name}: it is for whole paths
 };
 
 }  // namespace weir::rewrite

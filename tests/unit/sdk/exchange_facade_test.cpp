@@ -1,9 +1,11 @@
 #include "weir/exchange.hpp"
 
+#include <new>
 #include <string>
 
 #include "support/catch.hpp"
 #include "unit/sdk/fake_host.hpp"
+#include "weir/arena_allocator.hpp"
 
 using weir::Exchange;
 using weir::test::FakeExchange;
@@ -78,6 +80,33 @@ TEST_CASE("a text that no memory is left for is kept as nothing") {
     FakeExchange fake;
     fake.memory = false;
     CHECK(facadeOf(fake).keep("text").data() == nullptr);
+}
+
+TEST_CASE("containers in an exchange's memory grow in it and give their blocks back to it") {
+    FakeExchange fake;
+    Exchange& exchange = facadeOf(fake);
+    std::size_t used = 0;
+    for (int round = 0; round < 3; ++round) {
+        weir::ArenaString text{weir::ArenaAllocator<char>(exchange)};
+        weir::ArenaVector<int> numbers{weir::ArenaAllocator<int>(exchange)};
+        for (int i = 0; i < 200; ++i) {
+            text += std::to_string(i % 10);
+            numbers.push_back(i);
+        }
+        CHECK(text.size() == 200);
+        CHECK(text.starts_with("012345678901"));
+        CHECK(numbers.back() == 199);
+        CHECK(text.get_allocator() == numbers.get_allocator());
+        if (round == 0) used = fake.blocks.size();
+        CHECK(fake.blocks.size() == used);
+    }
+}
+
+TEST_CASE("a container that no memory is left for throws std::bad_alloc") {
+    FakeExchange fake;
+    fake.memory = false;
+    const weir::ArenaAllocator<char> memory(facadeOf(fake));
+    CHECK_THROWS_AS(weir::ArenaString(100, 'x', memory), std::bad_alloc);
 }
 
 TEST_CASE("a module built with a newer SDK refuses a host that is too small for it") {
