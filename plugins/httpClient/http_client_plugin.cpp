@@ -79,25 +79,24 @@ std::string_view nameOf(weir::Call failed) {
 // Carries out the route that a proxy plugin chose. What came of it is left in the exchange for the plugins behind.
 class HttpClient final : public weir::Plugin {
     weir::Task<> execute(weir::Exchange& exchange, weir::Next next) override {
-        const std::optional<weir_route> route = exchange.route();
-        if (!route) {
+        if (!exchange.route()) {
             exchange.replyError(404, -106, "Can not find url, please check your configuration!");
             co_return;
         }
         const weir::Call call = co_await host().callUpstream();
         if (call != weir::Call::Ok) {
-            const bool upstreamLeft = co_await repeat(exchange, *route, call);
+            const bool upstreamLeft = co_await repeat(exchange, call);
             if (!upstreamLeft) {
                 exchange.replyError(503, -121, "Can not find healthy upstream url after failover!");
                 co_return;
             }
         }
-        co_await next();
+        co_await next.leave();
     }
 
     // After a call that ended as `call`. false: another one was due, but no upstream is left.
-    weir::Task<bool> repeat(weir::Exchange& exchange, weir_route route, weir::Call call) {
-        Attempts attempts(route, host().now());
+    weir::Task<bool> repeat(weir::Exchange& exchange, weir::Call call) {
+        Attempts attempts(*exchange.route(), host().now());
         while (call != weir::Call::Ok && attempts.another(call) && exchange.mayRepeatCall()) {
             const bool granted = co_await mayBegin(exchange, attempts);
             if (!granted) break;

@@ -186,6 +186,7 @@ void Exchange::resumed(Entered& top, std::int32_t answer, const weir_outcome& ou
     switch (answer) {
         case WEIR_FORWARD:
             cancelOperation();
+            if (!outcome.frame) return left(top);
             if (top.forwarded && !replayable())
                 return schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_NOT_REPLAYABLE, {});
             // A second walk begins where the first did; after a timeout that is so already, and the plugin's edits
@@ -233,6 +234,17 @@ void Exchange::walkFrom(Entered& top, std::uint64_t deadlineNs) {
     position_ = top.next;
     phase_ = Phase::Forward;
     if (deadlineNs) top.deadline.arm(loop_.events, toMilliseconds(deadlineNs));
+}
+
+// `top` goes on without a return part, its frame is gone.
+void Exchange::left(Entered& top) {
+    const ChainEntry& entry = *top.entry;
+    const bool forwarded = top.forwarded;
+    position_ = top.next;
+    pop();
+    if (forwarded) return misbehaved(entry, "left the chain in its return part");
+    count(entry, &PluginCounters::forwarded);
+    phase_ = Phase::Forward;
 }
 
 // A plugin is through, its frame is gone.

@@ -228,6 +228,7 @@ private:
         if (entry.counters && loop_.number != LoopContext::kUncounted) ++(entry.counters[loop_.number].*what);
     }
     void walkFrom(Entered& top, std::uint64_t deadlineNs);
+    void left(Entered& top);
     void ended(const ChainEntry& entry, bool forwarded);
     void walkAnew(const ChainEntry& entry);
     void failed(const ChainEntry& entry);

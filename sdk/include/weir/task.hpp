@@ -53,7 +53,7 @@ struct Root {
     const ErrorRecord* const* error = nullptr;  // where execute()'s promise keeps its failure
     bool ready = false;
     bool done = false;
-    std::int32_t answer = 0;          // while not ready
+    std::int32_t answer = 0;          // while not ready, and when done
     std::uint64_t deadlineNs = 0;
     std::int32_t status = 0;          // of the last event
     weir_str data{};
@@ -109,6 +109,7 @@ struct PromiseBase {
                 driven.ready = true;
             } else {
                 driven.done = true;
+                driven.answer = WEIR_DONE;
             }
         }
         void await_resume() const noexcept {}
@@ -361,6 +362,19 @@ private:
     Root* root_ = nullptr;
 };
 
+class LeaveAwaiter {
+public:
+    LeaveAwaiter() {}
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
+        Root* root = handle.promise().root;
+        root->done = true;
+        root->answer = WEIR_FORWARD;
+    }
+    void await_resume() const noexcept {}
+};
+
 // ---- The trampoline. ----
 
 inline void destroyRoot(Root* root) noexcept {
@@ -381,11 +395,11 @@ inline std::int32_t drive(Root* root, weir_outcome* out) noexcept {
         return root->answer;
     }
     weir_exchange* exchange = root->exchange->raw();
-    std::int32_t answer = WEIR_DONE;
+    std::int32_t answer = root->answer;
     if (const ErrorRecord* error = *root->error) {
         hostTable->fail(exchange, error->status, error->code, str(error->text));
         answer = WEIR_FAILED;
-    } else if (hostTable->replied(exchange)) {
+    } else if (answer == WEIR_DONE && hostTable->replied(exchange)) {
         answer = WEIR_REPLY;
     }
     destroyRoot(root);
@@ -437,6 +451,9 @@ public:
     [[nodiscard]] detail::NextAwaiter operator()(std::chrono::nanoseconds deadline = {}) const {
         return detail::NextAwaiter(deadline.count() > 0 ? static_cast<std::uint64_t>(deadline.count()) : 0);
     }
+    // The same for a plugin that has nothing to do on the way back, which is cheaper: the coroutine is over, its locals
+    // are destroyed, and nothing behind the co_await runs. Not after operator().
+    [[nodiscard]] detail::LeaveAwaiter leave() const { return detail::LeaveAwaiter(); }
 };
 
 class BodyAwaiter : public detail::OperationAwaiter<detail::StartBody> {
