@@ -69,7 +69,9 @@ struct DivideRule {
         weir::field("headerMaxSize", &DivideRule::headerMaxSize).about("bytes of all field values together; 0: any"),
         weir::field("requestMaxSize", &DivideRule::requestMaxSize).about("bytes, by Content-Length; 0: any"));
 
-    std::uint32_t balancer = 0;  // id of `loadBalance`, found when the handle is prepared
+    // Made when the handle is prepared.
+    std::uint32_t balancer = 0;  // id of `loadBalance`
+    weir_retry strategy = WEIR_RETRY_CURRENT;
 };
 
 }  // namespace weir::divide

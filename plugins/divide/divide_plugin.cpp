@@ -95,6 +95,7 @@ class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
     }
 
     bool prepareRule(DivideRule& rule, weir_error* error) override {
+        rule.strategy = rule.retryStrategy == "failover" ? WEIR_RETRY_FAILOVER : WEIR_RETRY_CURRENT;
         return host().findBalancer(rule.loadBalance, rule.balancer, error);
     }
 
@@ -117,7 +118,7 @@ class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
         route.balancer = rule.balancer;
         route.timeout_ms = static_cast<std::uint32_t>(rule.timeout.count());
         route.retry = rule.retry;
-        route.retry_strategy = rule.retryStrategy == "failover" ? WEIR_RETRY_FAILOVER : WEIR_RETRY_CURRENT;
+        route.retry_strategy = rule.strategy;
         exchange.setRoute(route);
         return weir::Answer::Next;
     }

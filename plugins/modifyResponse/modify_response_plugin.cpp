@@ -69,8 +69,9 @@ class ModifyResponse final : public weir::RulePlugin<ModifyResponseHandle> {
         if (response.status() == 101) co_return;  // what follows is not HTTP
         editHeaders(response, handle);
         if (handle.statusCode != 0) response.setStatus(handle.statusCode);
+        if (!handle.editsBody) co_return;
         const bool part = response.header("Content-Range").has_value();
-        if (!handle.editsBody || part || !mayBeJson(response.header("Content-Type").value_or(""))) co_return;
+        if (part || !mayBeJson(response.header("Content-Type").value_or(""))) co_return;
         const std::optional<std::string_view> body = co_await response.body(handle.maxBodyBytes);
         if (!body) {
             stays(exchange, handle, "it is longer than maxBodyBytes (" + std::to_string(handle.maxBodyBytes) + ")");
