@@ -11,7 +11,7 @@ packages_for() {
     case $1 in
         build) echo "g++ cmake ninja-build ccache $boost libpoco-dev libssl-dev libyaml-cpp-dev libre2-dev zlib1g-dev catch2" ;;
         run) echo "curl" ;;
-        test) echo "nginx-light haproxy wrk clang libc++-dev libc++abi-dev openssl prometheus" ;;
+        test) echo "nginx-light haproxy wrk clang libc++-dev libc++abi-dev openssl prometheus valgrind" ;;
         fuzz) echo "clang libclang-rt-dev llvm" ;;
         bench) echo "nginx-light haproxy wrk python3 util-linux" ;;
     esac
