@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace {
 
 // Up to so many entries are asked one after the other: cheaper than making keys.
 constexpr std::size_t kScanned = 8;
+
+constexpr std::size_t kRoom = 2;  // places of the table for each entry
 
 constexpr std::size_t kAhead = 16;  // how many entries before it is needed memory is fetched
 
@@ -26,12 +29,35 @@ void prefetchBoth(const void* object) {
     prefetch(static_cast<const char*>(object) + kLine);
 }
 
+// How many hooks have a key.
+class KeyCounts {
+public:
+    explicit KeyCounts(std::size_t keys) : table_(std::bit_ceil(keys * 2)) {}
+
+    void expect(std::uint64_t key) const { prefetch(&table_[key & mask()]); }
+    std::uint32_t& of(std::uint64_t key) {
+        std::size_t at = key & mask();
+        while (table_[at].key != key && table_[at].key != 0) at = (at + 1) & mask();
+        table_[at].key = key;
+        return table_[at].count;
+    }
+
+private:
+    struct Place {
+        std::uint64_t key = 0;  // 0: free
+        std::uint32_t count = 0;
+    };
+    std::size_t mask() const { return table_.size() - 1; }
+
+    std::vector<Place> table_;
+};
+
 }  // namespace
 
 // Goes over many entries that lie all over the memory: what is needed soon is fetched ahead.
 class EntryIndex::Builder {
 public:
-    explicit Builder(EntryIndex& index) : index_(index) {}
+    Builder(EntryIndex& index, std::vector<Entry> entries) : index_(index), entries_(std::move(entries)) {}
 
     void build() {
         spread();
@@ -46,8 +72,7 @@ private:
     struct Hook {
         std::uint64_t key;
         std::uint32_t entry;
-        std::uint32_t bucket;  // in table_
-        std::uint32_t slot;    // in slots_
+        std::uint32_t slot;  // in slots_
         std::uint32_t length;
         std::uint16_t shape;
         Anchor::Kind kind;
@@ -57,11 +82,10 @@ private:
     // Makes of an `or` one entry for each condition, so that whoever is found by one is asked only that one. They
     // have the same owner, so it does not matter which of them holds.
     void spread() {
-        auto& entries = index_.entries_;
         const auto isOr = [](const Entry& entry) { return entry.mode == Conditions::Mode::Or; };
-        if (std::ranges::none_of(entries, isOr)) return;
+        if (std::ranges::none_of(entries_, isOr)) return;
         std::vector<Entry> spread;
-        for (const Entry& entry : entries) {
+        for (const Entry& entry : entries_) {
             if (!isOr(entry)) {
                 spread.push_back(entry);
                 continue;
@@ -71,26 +95,19 @@ private:
             part.count = 1;
             for (std::uint32_t i = 0; i < entry.count; ++i, ++part.first) spread.push_back(part);
         }
-        entries = std::move(spread);
+        entries_ = std::move(spread);
     }
 
-    // Finds or makes a bucket for each anchor and counts who shares it.
     void collect() {
-        hooks_.reserve(index_.entries_.size() * 2);
-        for (std::uint32_t i = 0; i < index_.entries_.size(); ++i) {
-            if (i + kAhead < index_.entries_.size()) prefetchAnchors(index_.entries_[i + kAhead]);
-            if (!index_.entries_[i].owner) continue;
+        hooks_.reserve(entries_.size());
+        for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+            if (i + kAhead < entries_.size()) prefetchAnchors(entries_[i + kAhead]);
+            if (!entries_[i].owner) continue;
+            entries_[i].position = i;
             const std::size_t before = hooks_.size();
             addHooks(i);
-            if (hooks_.size() == before) index_.always_.push_back(i);
+            if (hooks_.size() == before) index_.always_.push_back(entries_[i]);
             several_ |= hooks_.size() > before + 1;
-        }
-        auto& table = index_.table_;
-        table.resize(std::bit_ceil(std::max<std::size_t>(hooks_.size() * 2, 16)));
-        for (std::size_t i = 0; i < hooks_.size(); ++i) {
-            if (i + kAhead < hooks_.size()) prefetch(&table[hooks_[i + kAhead].key & (table.size() - 1)]);
-            hooks_[i].bucket = bucketOf(hooks_[i].key);
-            ++table[hooks_[i].bucket].count;
         }
     }
 
@@ -101,7 +118,7 @@ private:
     }
 
     void addHooks(std::uint32_t entry) {
-        const Entry& from = index_.entries_[entry];
+        const Entry& from = entries_[entry];
         if (from.mode != Conditions::Mode::And) return;
         const auto& inlined = from.owner->anchors;
         const auto before = static_cast<std::size_t>(from.first - from.owner->conditions.list().data());
@@ -118,16 +135,7 @@ private:
             slot = slotOf(anchor.slot, condition);
             if (!anchor.exact && !index_.slots_[slot].source->sameAs(condition.source())) return;
         }
-        hooks_.push_back({anchor.key, entry, 0, slot, anchor.length, anchor.shape, anchor.kind});
-    }
-
-    std::uint32_t bucketOf(std::uint64_t key) {
-        auto& table = index_.table_;
-        const std::size_t mask = table.size() - 1;
-        std::size_t at = key & mask;
-        while (table[at].key != key && table[at].key != 0) at = (at + 1) & mask;
-        table[at].key = key;
-        return static_cast<std::uint32_t>(at);
+        hooks_.push_back({anchor.key, entry, slot, anchor.length, anchor.shape, anchor.kind});
     }
 
     std::uint32_t slotOf(std::uint64_t id, const Condition& condition) {
@@ -138,49 +146,42 @@ private:
         return lastSlot_ = place->second;
     }
 
-    // Keeps of each entry's hooks the one it is found by.
+    // Keeps of each entry's hooks the one that it shares with the fewest.
     void hang() {
+        KeyCounts counts(hooks_.size());
+        for (std::size_t i = 0; i < hooks_.size(); ++i) {
+            if (i + kAhead < hooks_.size()) counts.expect(hooks_[i + kAhead].key);
+            ++counts.of(hooks_[i].key);
+        }
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < hooks_.size();) {
-            std::size_t end = i;
-            std::size_t best = i;
-            while (end < hooks_.size() && hooks_[end].entry == hooks_[i].entry) {
-                prefetchBucket(end + kAhead);
-                if (shared(hooks_[end]) < shared(hooks_[best])) best = end;
-                ++end;
-            }
-            hooks_[kept++] = hooks_[best];
-            i = end;
+        std::uint32_t fewest = 0;
+        for (std::size_t i = 0; i < hooks_.size(); ++i) {
+            if (i + kAhead < hooks_.size()) counts.expect(hooks_[i + kAhead].key);
+            const Hook& hook = hooks_[i];
+            const std::uint32_t sharing = counts.of(hook.key);
+            const bool isNext = kept == 0 || hooks_[kept - 1].entry != hook.entry;
+            if (!isNext && sharing >= fewest) continue;
+            fewest = sharing;
+            hooks_[isNext ? kept++ : kept - 1] = hook;
         }
         hooks_.resize(kept);
-        for (auto& bucket : index_.table_) bucket.count = 0;
-        for (std::size_t i = 0; i < hooks_.size(); ++i) {
-            prefetchBucket(i + kAhead);
-            ++index_.table_[hooks_[i].bucket].count;
-        }
     }
 
-    void prefetchBucket(std::size_t hook) const {
-        if (hook < hooks_.size()) prefetch(&index_.table_[hooks_[hook].bucket]);
-    }
-    std::uint32_t shared(const Hook& hook) const { return index_.table_[hook.bucket].count; }
-
+    // From the last to the first, so that each comes before those that have the same key.
     void fill() {
         auto& table = index_.table_;
-        std::uint32_t end = 0;
-        for (auto& bucket : table) {
-            bucket.begin = end;
-            if (bucket.count > 1) end += bucket.count;
-        }
-        index_.positions_.resize(end);
-        for (std::size_t i = 0; i < hooks_.size(); ++i) {
-            prefetchBucket(i + kAhead);
-            Bucket& bucket = table[hooks_[i].bucket];
-            if (bucket.count == 1) bucket.begin = hooks_[i].entry;
-            else index_.positions_[bucket.begin++] = hooks_[i].entry;  // put back below
-        }
-        for (auto& bucket : table) {
-            if (bucket.count > 1) bucket.begin -= bucket.count;
+        table.resize(hooks_.size() * kRoom + 1);
+        for (std::size_t i = hooks_.size(); i-- > 0;) {
+            if (i >= kAhead) prefetchBoth(&table[index_.homeOf(hooks_[i - kAhead].key)]);
+            std::size_t at = index_.homeOf(hooks_[i].key);
+            while (table[at].key != hooks_[i].key && table[at].key != 0) at = index_.behind(at);
+            Entry& entry = entries_[hooks_[i].entry];
+            if (table[at].key) {
+                entry.next = static_cast<std::uint32_t>(index_.shared_.size());
+                index_.shared_.push_back(table[at].entry);
+            }
+            table[at].key = hooks_[i].key;
+            table[at].entry = entry;
         }
     }
 
@@ -211,6 +212,7 @@ private:
     }
 
     EntryIndex& index_;
+    std::vector<Entry> entries_;
     std::vector<Hook> hooks_;
     std::unordered_map<std::uint64_t, std::uint32_t> slotIds_;
     std::uint64_t lastSlotId_ = 0;
@@ -221,16 +223,18 @@ private:
 struct EntryIndex::Search {
     const Subject& subject;
     Work* work;
-    std::uint32_t best = kNone;
+    const Entry* best = nullptr;
+    std::uint32_t limit = kNone;  // only lower positions are better
 };
 
 EntryIndex::EntryIndex(std::vector<Entry> entries) {
     if (entries.size() == 1) {
         only_ = entries.front();
-        return;
+    } else if (entries.size() > kScanned) {
+        Builder(*this, std::move(entries)).build();
+    } else {
+        std::ranges::copy_if(entries, std::back_inserter(always_), [](const Entry& entry) { return entry.owner; });
     }
-    entries_ = std::move(entries);
-    if (entries_.size() > kScanned) Builder(*this).build();
 }
 
 bool EntryIndex::onlyFollowsFrom(const Entry& other) const {
@@ -242,17 +246,17 @@ bool EntryIndex::onlyFollowsFrom(const Entry& other) const {
 }
 
 const EntryIndex::Entry* EntryIndex::firstOfSeveral(const Subject& subject, Work* work) const noexcept {
-    if (scansAll()) {
-        for (const Entry& entry : entries_) {
-            if (entry.owner && entry.holds(subject, work)) return &entry;
-        }
-        return nullptr;
-    }
     Search search{subject, work};
-    askPaths(search);
-    for (const auto& slot : slots_) askSlot(slot, search);
-    ask(always_, search);
-    return search.best == kNone ? nullptr : &entries_[search.best];
+    if (!table_.empty()) {
+        askPaths(search);
+        for (const auto& slot : slots_) askSlot(slot, search);
+    }
+    for (const Entry& entry : always_) {
+        countSteps(1);
+        if (entry.position >= search.limit) break;
+        if (entry.holds(subject, work)) return &entry;
+    }
+    return search.best;
 }
 
 void EntryIndex::askPaths(Search& search) const noexcept {
@@ -290,25 +294,27 @@ void EntryIndex::askSlot(const Slot& slot, Search& search) const noexcept {
 void EntryIndex::askKey(std::uint64_t key, Search& search) const noexcept {
     countSteps(1);
     if (search.work) ++search.work->probes;
-    const std::size_t mask = table_.size() - 1;
-    for (std::size_t at = key & mask; table_[at].key != 0; at = (at + 1) & mask) {
+    std::size_t at = homeOf(key);
+    prefetchBoth(&table_[at]);  // with the next place, as one key in four is not at home
+    for (; table_[at].key != 0; at = behind(at)) {
         countSteps(1);
-        const Bucket& bucket = table_[at];
-        if (bucket.key != key) continue;
-        const std::uint32_t* positions = bucket.count == 1 ? &bucket.begin : positions_.data() + bucket.begin;
-        return ask({positions, bucket.count}, search);
+        if (table_[at].key == key) return ask(&table_[at].entry, search);
     }
 }
 
-void EntryIndex::ask(std::span<const std::uint32_t> positions, Search& search) const noexcept {
-    for (const std::uint32_t position : positions) {
+void EntryIndex::ask(const Entry* entry, Search& search) const noexcept {
+    while (entry->position < search.limit) {
         countSteps(1);
-        if (position >= search.best) return;
-        const Entry& entry = entries_[position];
-        prefetchBoth(entry.first);
-        prefetchBoth(entry.rules);
-        prefetchBoth(entry.firstOfRule);
-        if (entry.holds(search.subject, search.work)) search.best = position;
+        prefetchBoth(entry->first);
+        prefetchBoth(entry->rules);
+        prefetchBoth(entry->firstOfRule);
+        if (entry->holds(search.subject, search.work)) {
+            search.best = entry;
+            search.limit = entry->position;
+            return;
+        }
+        if (entry->next == kNone) return;
+        entry = &shared_[entry->next];
     }
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "match/compiled_entry.hpp"
+#include "match/huge_page_allocator.hpp"
 
 namespace weir::match {
 
@@ -14,8 +15,11 @@ class RuleSet;
 // `and` at the one it shares with the fewest others, an `or` once for each; what has no anchor is always asked. A
 // request yields a few keys, and only entries that hang there are asked, from the best one on: no condition is ever
 // asked twice, and so the time is linear in the request and in the entries. Immutable, any thread; all data is in a few
-// flat blocks, so that making and freeing one is cheap.
+// flat blocks, so that making and freeing one is cheap. With many entries the time goes into waiting for cold memory, so
+// a key leads to its entry in one step, and all that the entry points to is fetched at once in a second.
 class EntryIndex {
+    static constexpr std::uint32_t kNone = 0xffffffff;
+
 public:
     // An entry as a search needs it, so that it goes straight to the conditions.
     struct Entry {
@@ -32,12 +36,17 @@ public:
 
         const CompiledEntry* owner = nullptr;
         const Condition* first = nullptr;
-        std::uint32_t count = 0;
-        Conditions::Mode mode = Conditions::Mode::And;
         // What its owner needs next when it holds. Fetched while its conditions are asked, all at once.
-        CompiledEntry::Rules use = CompiledEntry::Rules::Tested;
         const RuleSet* rules = nullptr;
         const Condition* firstOfRule = nullptr;  // if there is one rule only
+        std::uint32_t count = 0;
+        Conditions::Mode mode = Conditions::Mode::And;
+        CompiledEntry::Rules use = CompiledEntry::Rules::Tested;
+
+    private:
+        friend class EntryIndex;
+        std::uint32_t position = 0;  // the lower wins
+        std::uint32_t next = kNone;  // in shared_: the next with the same key, which has a higher position
     };
 
     EntryIndex() = default;
@@ -55,10 +64,10 @@ public:
     const Condition* onlyCondition() const { return only_.first; }
 
 private:
-    struct Bucket {
-        std::uint64_t key = 0;    // 0: free
-        std::uint32_t count = 0;
-        std::uint32_t begin = 0;  // in positions_; of a single entry its position itself
+    // A place of the table, one line of the cache.
+    struct alignas(64) Bucket {
+        std::uint64_t key = 0;  // 0: free
+        Entry entry;            // the first that has the key
     };
     // A value that anchors are about; read once per request.
     struct Slot {
@@ -69,23 +78,22 @@ private:
     };
     class Builder;
     struct Search;
-    static constexpr std::uint32_t kNone = 0xffffffff;
 
     const Entry* firstOfSeveral(const Subject& subject, Work* work) const noexcept;
-    bool scansAll() const { return table_.empty(); }
+    std::size_t homeOf(std::uint64_t key) const { return (key >> 32) * table_.size() >> 32; }
+    std::size_t behind(std::size_t place) const { return place + 1 == table_.size() ? 0 : place + 1; }
     void askPaths(Search& search) const noexcept;
     void askSlot(const Slot& slot, Search& search) const noexcept;
     void askKey(std::uint64_t key, Search& search) const noexcept;
-    void ask(std::span<const std::uint32_t> positions, Search& search) const noexcept;
+    void ask(const Entry* entry, Search& search) const noexcept;
 
-    Entry only_;  // in place of entries_ when there is one
-    std::vector<Entry> entries_;
-    std::vector<Bucket> table_;  // open addressing, a power of two; empty: too few entries for an index
-    std::vector<std::uint32_t> positions_;  // of all buckets, ascending in each
-    std::vector<std::uint32_t> always_;     // entries without anchor
+    Entry only_;                 // in place of all else when there is one
+    std::vector<Entry> always_;  // without anchor; all of them when they are too few for a table
+    std::vector<Bucket, HugePageAllocator<Bucket>> table_;  // open addressing, at most half full
+    std::vector<Entry> shared_;  // those that are not the first with their key
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> lengths_;
-    std::vector<std::uint16_t> rawShapes_;      // see PathShape
+    std::vector<std::uint16_t> rawShapes_;  // see PathShape
     std::vector<std::uint16_t> decodedShapes_;
 };
 

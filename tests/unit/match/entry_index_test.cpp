@@ -28,16 +28,20 @@ public:
     }
     static constexpr std::uint32_t kNone = 0xffffffff;
 
-    std::uint32_t first(const Subject& subject) {
+    const EntryIndex::Entry* find(const Subject& subject) {
         work = {};
-        const EntryIndex::Entry* found = index_.first(subject, &work);
+        return index_.first(subject, &work);
+    }
+    const CompiledEntry* owner(std::uint32_t number) const { return rules_[number].get(); }
+    std::uint32_t first(const Subject& subject) {
+        const EntryIndex::Entry* found = find(subject);
         const auto isIt = [&](const auto& rule) { return found && rule.get() == found->owner; };
         const auto rule = std::ranges::find_if(rules_, isIt);
         return rule == rules_.end() ? kNone : static_cast<std::uint32_t>(rule - rules_.begin());
     }
     std::uint32_t size() const { return static_cast<std::uint32_t>(rules_.size()); }
 
-    Work work;  // of the last first()
+    Work work;  // of the last first() or find()
 
 private:
     std::vector<std::shared_ptr<const CompiledRule>> rules_;
@@ -140,6 +144,48 @@ TEST_CASE("An entry hangs at the condition that it shares with the fewest") {
     subject.headers = {{"id", "shared"}};
     CHECK(entries.first(subject) == 141);
     CHECK(entries.work.conditions == 2);
+}
+
+TEST_CASE("Of entries that hang at one value the first that holds is found, and those behind it are not asked") {
+    Entries entries;
+    for (int i = 0; i < 100; ++i) {
+        entries.add({{"header", "contains", "id", std::to_string(i % 50) + ";"}, uri("=", "/shared")});
+        entries.add({{"header", "contains", "id", std::to_string(i % 50) + ";"}, uri("=", "/other")});
+    }
+    entries.build();
+    struct Row {
+        const char* path;
+        const char* id;
+        std::uint32_t found;
+        std::uint64_t asked;
+    };
+    const Row rows[] = {{"/shared", "10;", 0, 2},  // which contains "0;"
+                        {"/shared", ";49;", 18, 11},
+                        {"/other", ";49;", 19, 11},
+                        {"/other", "none", Entries::kNone, 100}};
+    for (const auto& row : rows) {
+        CAPTURE(row.path, row.id);
+        FakeSubject subject;
+        subject.path = row.path;
+        subject.headers = {{"id", row.id}};
+        CHECK(entries.first(subject) == row.found);
+        CHECK(entries.work.conditions == row.asked);
+    }
+}
+
+TEST_CASE("Every entry of a table of several megabytes is found") {
+    Entries entries;
+    constexpr std::uint32_t kMany = 40000;
+    for (std::uint32_t i = 0; i < kMany; ++i) entries.add({uri("=", "/" + std::to_string(i))});
+    entries.build();
+    std::uint32_t wrong = 0;
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+        FakeSubject subject;
+        subject.path = "/" + std::to_string(i);
+        const EntryIndex::Entry* found = entries.find(subject);
+        wrong += !found || found->owner != entries.owner(i);
+    }
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("Only the first segments of a path are looked up, whatever a client sends") {
