@@ -1,6 +1,8 @@
 // What a choice costs with 10, 1000 and 100,000 entries, and what it costs to make and to free an index of them. The
 // hot set is ten requests over and over; random requests go evenly over all entries, so each finds its memory cold.
-//   match_bench [rounds]        the best of so many rounds counts, default 5
+//   match_bench [rounds] [largest] [requests]
+// rounds: the best counts, 2 at least, default 5; largest: no more entries than that, default 100000; requests of each
+// round, default 200000.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +21,6 @@ using namespace weir::match;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSizes[] = {10, 1000, 100000};
-constexpr std::size_t kRequests = 200000;
 constexpr std::size_t kPiece = 1000;
 constexpr std::size_t kHot = 10;
 
@@ -105,10 +106,10 @@ private:
 
 // The requests are made beforehand and read in order: only the matcher's memory is cold. They are timed in pieces of a
 // fraction of a millisecond, of which the quickest tenth counts: the others may have been interrupted.
-double nanoseconds(const PluginMatcher& matcher, const std::vector<FakeSubject>& requests) {
+double nanoseconds(const PluginMatcher& matcher, const std::vector<FakeSubject>& requests, std::size_t count) {
     std::size_t matched = 0;
     std::size_t next = 0;
-    std::vector<double> pieces(kRequests / kPiece);
+    std::vector<double> pieces((count + kPiece - 1) / kPiece);
     for (double& piece : pieces) {
         piece = milliseconds([&] {
             for (std::size_t i = 0; i < kPiece; ++i) {
@@ -117,7 +118,7 @@ double nanoseconds(const PluginMatcher& matcher, const std::vector<FakeSubject>&
             }
         });
     }
-    if (matched < kRequests) std::abort();
+    if (matched < pieces.size() * kPiece) std::abort();
     std::ranges::sort(pieces);
     return pieces[pieces.size() / 10] * 1e6 / static_cast<double>(kPiece);
 }
@@ -137,10 +138,20 @@ std::vector<FakeSubject> requestsFor(const Shape& shape, std::size_t size, std::
     return requests;
 }
 
+std::size_t argument(int count, char** arguments, int which, std::size_t otherwise) {
+    if (count <= which) return otherwise;
+    const long value = std::atol(arguments[which]);
+    if (value > 0) return static_cast<std::size_t>(value);
+    std::fprintf(stderr, "argument %d: expected a number above 0, found '%s'\n", which, arguments[which]);
+    std::exit(2);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-    const int rounds = std::max(count > 1 ? std::atoi(arguments[1]) : 5, 2);
+    const std::size_t rounds = std::max<std::size_t>(argument(count, arguments, 1, 5), 2);
+    const std::size_t largest = argument(count, arguments, 2, 100000);
+    const std::size_t requests = argument(count, arguments, 3, 200000);
     std::printf("%-22s %-10s %8s | %8s %6s %6s | %8s %6s %6s | %9s %8s\n", "entries", "layout", "number", "hot ns",
                 "x 10", "cond.", "random", "x 10", "cond.", "build ms", "free ms");
     for (const Layout& layout : kLayouts) {
@@ -148,19 +159,20 @@ int main(int count, char** arguments) {
             double hotOfTen = 0;
             double randomOfTen = 0;
             for (const std::size_t size : kSizes) {
+                if (size > largest) continue;
                 World world(shape, layout, size);
                 double build = 1e9;
                 double release = 1e9;
                 double hotTime = 1e9;
                 double randomTime = 1e9;
                 const auto hot = requestsFor(shape, size, kHot, true);
-                const auto random = requestsFor(shape, size, kRequests, false);
-                for (int i = 0; i < rounds; ++i) {
+                const auto random = requestsFor(shape, size, requests, false);
+                for (std::size_t i = 0; i < rounds; ++i) {
                     build = std::min(build, world.rebuild());
                     const double freed = world.replace();
                     if (i > 0) release = std::min(release, freed);  // the first replaces nothing
-                    hotTime = std::min(hotTime, nanoseconds(world.matcher(), hot));
-                    randomTime = std::min(randomTime, nanoseconds(world.matcher(), random));
+                    hotTime = std::min(hotTime, nanoseconds(world.matcher(), hot, requests));
+                    randomTime = std::min(randomTime, nanoseconds(world.matcher(), random, requests));
                 }
                 if (size == kSizes[0]) hotOfTen = hotTime;
                 if (size == kSizes[0]) randomOfTen = randomTime;
