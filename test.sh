@@ -11,7 +11,7 @@ case $preset in
     *) echo "usage: ./test.sh [release|asan|tsan]" >&2; exit 2 ;;
 esac
 
-install_packages build test
+install_packages build test bench
 build "$preset"
 
 # Reports end the process at once, so that no test can pass over one.

@@ -13,7 +13,7 @@ packages_for() {
         run) echo "curl" ;;
         test) echo "nginx-light haproxy wrk clang libc++-dev libc++abi-dev openssl prometheus valgrind" ;;
         fuzz) echo "clang libclang-rt-dev llvm" ;;
-        bench) echo "nginx-light haproxy wrk python3 util-linux" ;;
+        bench) echo "nginx-light haproxy wrk nghttp2-client python3" ;;
     esac
 }
 

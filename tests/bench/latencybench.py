@@ -1,0 +1,39 @@
+"""Latency while requests come at a fixed rate that all targets can serve, by h2load. The targets take turns."""
+import subprocess
+
+from rig import LOAD_CPUS, PATH, Rig, run_on
+from table import Table
+
+CLIENTS = 64
+
+
+def h2load(rig, server, rate, seconds):
+    """Latencies in microseconds, ascending; how many requests failed."""
+    log = rig.work / "h2load.tsv"
+    log.unlink(missing_ok=True)  # h2load appends
+    run_on(LOAD_CPUS, "h2load", "--h1", "--clients", CLIENTS, "--rps", rate / CLIENTS, "--duration", seconds,
+           f"--log-file={log}", f"http://127.0.0.1:{server.port}{PATH}", stdout=subprocess.DEVNULL)
+    answers = [line.split("\t") for line in log.read_text().splitlines()]
+    return sorted(int(us) for _, status, us in answers if status == "200"), sum(a[1] != "200" for a in answers)
+
+
+def run(options):
+    rounds, seconds = (1, 1) if options.quick else (options.rounds, max(int(options.seconds), 1))
+    table = Table("latency", f"latency at {options.rate:,} requests a second over {CLIENTS} connections",
+                  ["target", "p50 us", "p99 us", "p99.9 us", "answers/s", "failed"])
+    with Rig(options.build) as rig:
+        servers = [rig.proxy(name) for name in ("raw", "nginx", "haproxy", "weir")]
+        latencies = {server.name: [] for server in servers}
+        failures = dict.fromkeys(latencies, 0)
+        for _ in range(rounds):
+            for server in servers:
+                answered, failed = h2load(rig, server, options.rate, seconds)
+                latencies[server.name] += answered
+                failures[server.name] += failed
+    for name, us in latencies.items():
+        us.sort()
+        at = lambda share: us[min(int(len(us) * share), len(us) - 1)] if us else None
+        table.add(target=name, p50_us=at(0.5), p99_us=at(0.99), p99_9_us=at(0.999), answers_s=round(len(us) / rounds / seconds),
+                  failed=failures[name])
+    table.failed = failures["weir"]
+    return [table]
