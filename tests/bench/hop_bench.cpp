@@ -1,15 +1,16 @@
 // What one more plugin in the chain costs a request, in calls through a bare function pointer. "Walked": a chain of
 // kPlugins that do nothing is walked by real exchanges, from their making to their end. "Called": the same tables are
-// called one after the other and back, without what the walk keeps between two plugins: the SDK's part. What an exchange
-// with an empty chain takes is taken off, and the rest divided by the plugins.
-//   hop_bench [rounds] [exchanges]        the best of so many rounds counts, default 9 of 200,000 exchanges
+// called one after the other and back, without what the walk keeps between two plugins, which leaves the SDK's part.
+// What an exchange with an empty chain takes is taken off, and the rest divided by the plugins.
+//   hop_bench [rounds] [exchanges]        the best of so many rounds counts, default 50 of 20,000 exchanges
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include "bench/micro_bench.hpp"
 #include "chain/exchange.hpp"
 #include "chain/host_table.hpp"
 #include "chain/loop_context.hpp"
@@ -19,7 +20,8 @@
 namespace {
 
 using namespace weir::chain;
-using Clock = std::chrono::steady_clock;
+using weir::bench::argument;
+using weir::bench::cpuNanoseconds;
 
 constexpr std::size_t kPlugins = 16;
 
@@ -75,14 +77,12 @@ private:
     std::shared_ptr<Snapshot> snapshot_ = std::make_shared<Snapshot>();
 };
 
-double nanoseconds(Clock::duration elapsed) { return std::chrono::duration<double, std::nano>(elapsed).count(); }
-
-// Of one exchange, from its making to its end.
+// CPU time of one exchange, from its making to its end.
 double exchangeTime(LoopContext& loop, Carrier& carrier, const Chain& chain, std::size_t exchanges) {
     loop.switchTo(chain.snapshot());
-    const auto start = Clock::now();
+    const double start = cpuNanoseconds();
     for (std::size_t i = 0; i < exchanges; ++i) Exchange::make(loop, carrier)->start();
-    return nanoseconds(Clock::now() - start) / static_cast<double>(exchanges);
+    return (cpuNanoseconds() - start) / static_cast<double>(exchanges);
 }
 
 // Of one exchange whose plugins are called by hand.
@@ -91,7 +91,7 @@ double sdkTime(LoopContext& loop, Carrier& carrier, const Chain& chain, std::siz
     const weir_match match{sizeof match, nullptr, nullptr, nullptr, {}, {}};
     const weir_event returned{sizeof returned, WEIR_EVENT_RETURNED, 0, WEIR_NEXT_OK, {}};
     weir_frame* frames[kPlugins];
-    const auto start = Clock::now();
+    const double start = cpuNanoseconds();
     for (std::size_t i = 0; i < exchanges; ++i) {
         Exchange* exchange = Exchange::make(loop, carrier);
         for (std::size_t at = 0; at < entries.size(); ++at) {
@@ -107,7 +107,7 @@ double sdkTime(LoopContext& loop, Carrier& carrier, const Chain& chain, std::siz
         }
         Exchange::destroy(exchange);
     }
-    return nanoseconds(Clock::now() - start) / static_cast<double>(exchanges);
+    return (cpuNanoseconds() - start) / static_cast<double>(exchanges);
 }
 
 // Of one call through a function pointer that the compiler can not know.
@@ -115,29 +115,21 @@ double callTime(std::size_t exchanges) {
     weir_plugin tables[kPlugins]{};
     for (weir_plugin& table : tables) table.enter = &forward;
     std::size_t forwarded = 0;
-    const auto start = Clock::now();
+    const double start = cpuNanoseconds();
     for (std::size_t i = 0; i < exchanges; ++i) {
         asm volatile("" : : "r"(tables) : "memory");
         for (const weir_plugin& table : tables) forwarded += table.enter(nullptr, nullptr, nullptr, nullptr);
     }
-    const double elapsed = nanoseconds(Clock::now() - start);
+    const double elapsed = cpuNanoseconds() - start;
     if (forwarded != exchanges * kPlugins * WEIR_FORWARD) std::abort();
     return elapsed / static_cast<double>(exchanges * kPlugins);
-}
-
-std::size_t argument(int count, char** arguments, int which, std::size_t otherwise) {
-    if (count <= which) return otherwise;
-    const long value = std::atol(arguments[which]);
-    if (value > 0) return static_cast<std::size_t>(value);
-    std::fprintf(stderr, "hop_bench [rounds] [exchanges]: expected a number above 0, found '%s'\n", arguments[which]);
-    std::exit(2);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    const std::size_t rounds = argument(count, arguments, 1, 9);
-    const std::size_t exchanges = argument(count, arguments, 2, 200000);
+    const std::size_t rounds = argument(count, arguments, 1, 50);
+    const std::size_t exchanges = argument(count, arguments, 2, 20000);
 
     ControlServices services;
     HostTable host(services);

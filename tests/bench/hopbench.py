@@ -6,8 +6,8 @@ LIMITS = {"plain plugin": 3, "coroutine plugin": 15}
 
 
 def run(options):
-    rounds, exchanges = (1, 20000) if options.quick else (options.rounds, 200000)
-    table = Table("hop", "one plugin's hop", ["hop", "ns", "x call"])
+    rounds, exchanges = (2, 2000) if options.quick else (6 * options.rounds, 20000)
+    table = Table("hop", "One plugin's hop", ["hop", "ns", "x call"])
     for line in output_of(options.build / "bin/hop_bench", rounds, exchanges).splitlines()[1:]:
         name, ns, ratio = line.rsplit(None, 2)
         table.add(hop=name, ns=float(ns), x_call=float(ratio))

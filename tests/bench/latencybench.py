@@ -17,9 +17,14 @@ def h2load(rig, server, rate, seconds):
     return sorted(int(us) for _, status, us in answers if status == "200"), sum(a[1] != "200" for a in answers)
 
 
+def below(us, share):
+    """What that share of the ascending latencies is below; None when there are none."""
+    return us[int(len(us) * share)] if us else None
+
+
 def run(options):
     rounds, seconds = (1, 1) if options.quick else (options.rounds, max(int(options.seconds), 1))
-    table = Table("latency", f"latency at {options.rate:,} requests a second over {CLIENTS} connections",
+    table = Table("latency", f"Latency at {options.rate:,} requests a second over {CLIENTS} connections",
                   ["target", "p50 us", "p99 us", "p99.9 us", "answers/s", "failed"])
     with Rig(options.build) as rig:
         servers = [rig.proxy(name) for name in ("raw", "nginx", "haproxy", "weir")]
@@ -32,8 +37,7 @@ def run(options):
                 failures[server.name] += failed
     for name, us in latencies.items():
         us.sort()
-        at = lambda share: us[min(int(len(us) * share), len(us) - 1)] if us else None
-        table.add(target=name, p50_us=at(0.5), p99_us=at(0.99), p99_9_us=at(0.999), answers_s=round(len(us) / rounds / seconds),
-                  failed=failures[name])
+        table.add(target=name, p50_us=below(us, 0.5), p99_us=below(us, 0.99), p99_9_us=below(us, 0.999),
+                  answers_s=round(len(us) / rounds / seconds), failed=failures[name])
     table.failed = failures["weir"]
     return [table]

@@ -1,16 +1,17 @@
-"""CPU per request with one event loop and with two. Both have all CPUs, and so has the load: what is compared is the
-gateway's own time, which the same load makes comparable."""
+"""CPU per request with one event loop and with two, each loop with as many connections. Both gateways have all CPUs,
+and so has the load: what is compared is their own time, which a like load makes comparable."""
 from cost import measure
 from rig import ALL_CPUS, Rig
 from table import Goal, Table
 
 
 def run(options):
+    connections = options.connections or 64
     with Rig(options.build) as rig:
-        one, two = (rig.proxy("weir", label=f"weir, {loops} loop{'s' * (loops > 1)}", threads=loops, cpus=ALL_CPUS)
-                    for loops in (1, 2))
-        costs = measure([one, two], options.connections or 64, options.rounds, options.seconds, cpus=ALL_CPUS)
-    table = Table("loops", "CPU per request by number of event loops",
+        one = rig.proxy("weir", label="weir, 1 loop", threads=1, cpus=ALL_CPUS)
+        two = rig.proxy("weir", label="weir, 2 loops", threads=2, cpus=ALL_CPUS)
+        costs = measure([(one, connections), (two, 2 * connections)], options.rounds, options.seconds, cpus=ALL_CPUS)
+    table = Table("loops", f"{connections} connections for each event loop",
                   ["target", "us/request", "x 1 loop", "requests", "failed", "p99 ms"])
     for cost in costs.values():
         table.add(target=cost.server.name, us_request=cost.us(), x_1_loop=cost.versus(costs[one.name]),

@@ -4,7 +4,6 @@
 // rounds: the best counts, 2 at least, default 5; largest: no more entries than that, default 100000; requests of each
 // round, default 200000.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -12,13 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "bench/micro_bench.hpp"
 #include "match/plugin_matcher.hpp"
 #include "unit/match/fake_subject.hpp"
 
 namespace {
 
 using namespace weir::match;
-using Clock = std::chrono::steady_clock;
+using weir::bench::argument;
+using weir::bench::cpuNanoseconds;
 
 constexpr std::size_t kSizes[] = {10, 1000, 100000};
 constexpr std::size_t kPiece = 1000;
@@ -51,9 +52,9 @@ struct Layout {
 constexpr Layout kLayouts[] = {{"selectors", true}, {"rules", false}};
 
 double milliseconds(const std::function<void()>& work) {
-    const auto start = Clock::now();
+    const double start = cpuNanoseconds();
     work();
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return (cpuNanoseconds() - start) / 1e6;
 }
 
 class World {
@@ -136,14 +137,6 @@ std::vector<FakeSubject> requestsFor(const Shape& shape, std::size_t size, std::
         shape.request(requests[i], std::to_string(hot ? (size - kHot) / 2 + i : random() % size));
     }
     return requests;
-}
-
-std::size_t argument(int count, char** arguments, int which, std::size_t otherwise) {
-    if (count <= which) return otherwise;
-    const long value = std::atol(arguments[which]);
-    if (value > 0) return static_cast<std::size_t>(value);
-    std::fprintf(stderr, "argument %d: expected a number above 0, found '%s'\n", which, arguments[which]);
-    std::exit(2);
 }
 
 }  // namespace

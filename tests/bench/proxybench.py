@@ -31,7 +31,8 @@ def title(setting):
 
 
 def run(options):
-    return [measure_one(setting, options) for setting in settings(options)]
+    for setting in settings(options):
+        yield measure_one(setting, options)
 
 
 def measure_one(setting, options):
@@ -39,12 +40,13 @@ def measure_one(setting, options):
         servers = [rig.proxy(peer) for peer in options.peers if setting.peers] + [rig.proxy("weir")]
         if setting.rules:
             servers.append(rig.proxy("weir", label="weir-rules", rules=setting.rules))
-        costs = measure(servers, setting.connections, options.rounds, options.seconds, options.path)
+        loads = [(server, setting.connections) for server in servers]
+        costs = measure(loads, options.rounds, options.seconds, options.path)
         table = Table("proxy", title(setting), COLUMNS)
         for name, cost in costs.items():
             ratios = {f"x_{base}": cost.versus(costs[base]) for base in ("nginx", "raw", "weir") if base in costs}
             table.add(target=name, us_request=cost.us(), requests=cost.requests, failed=cost.failed,
-                      p99_ms=cost.p99_ms(), pss_kib=cost.server.pss_bytes() // 1024, **ratios)
+                      p99_ms=cost.p99_ms(), pss_kib=cost.server.memory_bytes() // 1024, **ratios)
             if name.startswith("weir"):
                 table.failed += cost.failed
     weir = costs["weir-rules" if setting.rules else "weir"]

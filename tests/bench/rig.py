@@ -4,6 +4,7 @@ A Rig owns a directory and every server it started; leaving its `with` stops the
 were free. Where there are two CPUs or more, load and backend run on the first, the measured server on the second.
 """
 import contextlib
+import http.client
 import math
 import os
 import random
@@ -31,7 +32,7 @@ http {{ access_log off; keepalive_requests 1000000000;
 
 NGINX = """worker_processes 1; daemon off; pid {work}/proxy.pid; error_log {work}/proxy.err;
 events {{ worker_connections {held}; }}
-http {{ access_log off; keepalive_requests 1000000000;
+http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
   upstream b {{ server 127.0.0.1:{backend}; keepalive 256; keepalive_requests 1000000000; }}
   server {{ listen 127.0.0.1:{port} backlog=4096;
     location / {{ proxy_http_version 1.1; proxy_set_header Connection "";
@@ -45,7 +46,7 @@ HAPROXY = """global
 defaults
   mode http
   timeout connect 5s
-  timeout client 60s
+  timeout client 600s
   timeout server 60s
   option forwardfor
 frontend f
@@ -57,7 +58,7 @@ backend b
 """
 
 WEIR_SETTINGS = """weir:
-  server: {{address: 127.0.0.1, port: {port}, threads: {threads}}}
+  server: {{address: 127.0.0.1, port: {port}, threads: {threads}, keepAliveTimeout: 600s}}
   management: {{port: 0}}
   extPlugin: {extPlugin}
 plugins:
@@ -86,7 +87,7 @@ RULES_OF_A_SELECTOR = 100
 
 def weir_config(backend, port, threads, rules, ext):
     """Weir's default chain: what runs without data (cross, global, httpClient, response) and four plugins with a rule
-    each. The last is divide's, which gets the other rules: none of them matches, and all come before the one that does."""
+    each. The last is divide's, which gets the other rules: none of them matches, all come before the one that does."""
     upstream = f'[{{upstreamUrl: "127.0.0.1:{backend}", weight: 50}}]'
     ext_plugin = f"{{path: {ext}, scheduleTime: 300, settleMs: 5}}" if ext else "{enabled: false}"
     text = WEIR_SETTINGS.format(port=port, threads=threads, extPlugin=ext_plugin)
@@ -116,7 +117,7 @@ class Server:
     def wait_until_it_answers(self, path=PATH, seconds=60):
         """Returns with the first answer; ends the bench when none comes or it is an error."""
         end = time.monotonic() + seconds
-        while (status := get(self.port, path)) is None:
+        while (status := status_of(self.port, path)) is None:
             if self.process.poll() is not None:
                 sys.exit(f"{self.name} ended with exit code {self.process.returncode} instead of answering:\n"
                          f"{self.log.read_text()}")
@@ -153,12 +154,14 @@ class Server:
                     total += int(stat.read_text().split()[0])
         return total / 1000
 
-    def pss_bytes(self):
-        """Its memory; what it shares with others counts by its share."""
+    def memory_bytes(self, kind="Pss"):
+        """Its memory; what it shares with others counts by its share. Pss_Anon leaves out files that are mapped: how
+        many others share those changes while it runs."""
         total = 0
         for process in self.family():
             with contextlib.suppress(OSError):
-                total += int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text()).group(1))
+                text = Path(f"/proc/{process}/smaps_rollup").read_text()
+                total += int(re.search(rf"(?m)^{kind}:\s+(\d+)", text).group(1))
         return total * 1024
 
 
@@ -229,25 +232,23 @@ def free_port():
 
 
 def connect(port):
-    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
+    """A connection for get_on(), which opens it."""
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=10)
 
 
 def get_on(connection, path=PATH):
-    """Status of one short answer; None when the connection was closed instead."""
-    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
-    answer = connection.recv(65536)
-    return int(answer.split()[1]) if answer else None
+    """The response, whose body was read."""
+    connection.request("GET", path)
+    response = connection.getresponse()
+    response.read()
+    return response
 
 
-def get(port, path=PATH):
-    """As get_on(), on a connection of its own; None also when nobody listens."""
-    try:
-        with connect(port) as connection:
-            return get_on(connection, path)
-    except (ConnectionError, socket.timeout):
-        return None
+def status_of(port, path=PATH):
+    """On a connection of its own; None when nobody listens or it was closed instead of an answer."""
+    with contextlib.closing(connect(port)) as connection:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return get_on(connection, path).status
 
 
 def allow_descriptors(wanted):

@@ -42,12 +42,12 @@ class Table:
         lines += [goal.text(judged) for goal in self.goals]
         return "\n".join(lines) + "\n"
 
-    def markdown(self):
+    def markdown(self, judged):
         lines = [f"{self.title} (`tests/bench/run.sh {self.verb}`):", "",
                  "| " + " | ".join(["", *self.columns[1:]]) + " |", "|" + "---|" + "---:|" * (len(self.columns) - 1)]
         lines += ["| " + " | ".join(row) + " |" for row in self.cells()]
         if self.goals:
-            lines += ["", "Goals: " + "; ".join(goal.text(judged=True) for goal in self.goals) + "."]
+            lines += ["", "Goals: " + "; ".join(goal.text(judged) for goal in self.goals) + "."]
         return "\n".join(lines) + "\n"
 
     def json(self):
