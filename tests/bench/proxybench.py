@@ -44,7 +44,8 @@ def measure_one(setting, options):
         costs = measure(loads, options.rounds, options.seconds, options.path)
         table = Table("proxy", title(setting), COLUMNS)
         for name, cost in costs.items():
-            ratios = {f"x_{base}": cost.versus(costs[base]) for base in ("nginx", "raw", "weir") if base in costs}
+            bases = ["nginx", "raw", *(["weir"] if setting.rules else [])]
+            ratios = {f"x_{base}": cost.versus(costs[base]) for base in bases if base in costs}
             table.add(target=name, us_request=cost.us(), requests=cost.requests, failed=cost.failed,
                       p99_ms=cost.p99_ms(), pss_kib=cost.server.memory_bytes() // 1024, **ratios)
             if name.startswith("weir"):

@@ -2,10 +2,10 @@
 
 
 class Goal:
-    """`value` may be `limit` at most. One that is not gating is only reported."""
+    """`value` may be `limit` at most."""
 
-    def __init__(self, what, value, limit, gating=True):
-        self.what, self.value, self.limit, self.gating = what, value, limit, gating
+    def __init__(self, what, value, limit):
+        self.what, self.value, self.limit = what, value, limit
 
     def met(self):
         return self.value <= self.limit
@@ -15,11 +15,12 @@ class Goal:
         return f"{self.what}: {self.value:.4g}, goal <= {self.limit:g}: {verdict}"
 
     def json(self):
-        return {"what": self.what, "value": self.value, "limit": self.limit, "gating": self.gating, "met": self.met()}
+        return {"what": self.what, "value": self.value, "limit": self.limit, "met": self.met()}
 
 
 class Table:
-    """Rows are dicts by column; a column that a row lacks stays empty. `failed` counts requests through Weir."""
+    """Rows are dicts by column; a column that a row lacks stays empty, one that all rows lack is left out. `failed`
+    counts requests through Weir."""
 
     def __init__(self, verb, title, columns):
         self.verb, self.title, self.columns = verb, title, columns
@@ -27,15 +28,18 @@ class Table:
 
     def add(self, **row):
         """By the columns' keys: their names in small letters, other characters as `_`."""
+        if unknown := row.keys() - map(key_of, self.columns):
+            raise ValueError(f"no column is called {unknown}")
         self.rows.append(row)
 
     def cells(self):
-        keys = [key_of(column) for column in self.columns]
-        return [[cell(row.get(key)) for key in keys] for row in self.rows]
+        """The heading, then the rows."""
+        columns = [column for column in self.columns if any(key_of(column) in row for row in self.rows)]
+        return [columns, *([cell(row.get(key_of(column))) for column in columns] for row in self.rows)]
 
     def text(self, judged):
-        rows = [self.columns, *self.cells()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
+        rows = self.cells()
+        widths = [max(map(len, column)) for column in zip(*rows)]
         lines = [f"== {self.verb}: {self.title}"]
         for row in rows:
             lines.append("  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]))
@@ -43,9 +47,10 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def markdown(self, judged):
+        heading, *rows = self.cells()
         lines = [f"{self.title} (`tests/bench/run.sh {self.verb}`):", "",
-                 "| " + " | ".join(["", *self.columns[1:]]) + " |", "|" + "---|" + "---:|" * (len(self.columns) - 1)]
-        lines += ["| " + " | ".join(row) + " |" for row in self.cells()]
+                 "| " + " | ".join(heading) + " |", "|---|" + "---:|" * (len(heading) - 1)]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
         if self.goals:
             lines += ["", "Goals: " + "; ".join(goal.text(judged) for goal in self.goals) + "."]
         return "\n".join(lines) + "\n"
