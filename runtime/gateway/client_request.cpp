@@ -152,7 +152,7 @@ void ClientConnection::nextRequest() {
     }
     if (in_ && !in_->pending()) loop_.context.buffers.give(std::exchange(in_, nullptr));
     if (!in_) {
-        if (!keepAlive_ || loop_.draining()) return close();
+        if (!keepAlive_ || eof_ || loop_.draining()) return close();
         phase_ = Phase::Idle;
         timer_.arm(loop_.events, loop_.limits.keepAlive);
         if (readable() || broken()) loop_.events.requeue(*this);

@@ -173,24 +173,27 @@ TEST_CASE("a client that goes away cancels the call to the upstream") {
     }
 }
 
-TEST_CASE("a client that has closed its sending side gets the answers to all it has sent") {
-    Gate closed;
-    RecordingUpstream upstream([&](const HttpMessage& request) {
-        closed.wait();
-        return RecordingUpstream::ok(request.startLine);
-    });
-    GatewayProcess gateway(proxyTo(upstream.address()));
-    RawClient client(gateway.port());
-    client.send("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\nPOST /http/b HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx"
-                "GET /http/c HTTP/1.1\r\nHost: a\r\n\r\nGET /http/never");
-    client.shutdownWrite();
-    closed.open();
-    for (const char* line : {"GET /a HTTP/1.1", "POST /b HTTP/1.1", "GET /c HTTP/1.1"}) {
-        const auto answer = client.message();
-        REQUIRE(answer);
-        CHECK(answer->body == line);
+TEST_CASE("a client that has closed its sending side gets the answers to all it has sent, and then the end") {
+    for (const char* behind : {"", "GET /http/never"}) {
+        INFO("behind the requests: '" << behind << "'");
+        Gate closed;
+        RecordingUpstream upstream([&](const HttpMessage& request) {
+            closed.wait();
+            return RecordingUpstream::ok(request.startLine);
+        });
+        GatewayProcess gateway(proxyTo(upstream.address()));
+        RawClient client(gateway.port());
+        client.send(std::string("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\nPOST /http/b HTTP/1.1\r\nHost: a\r\n"
+                                "Content-Length: 1\r\n\r\nxGET /http/c HTTP/1.1\r\nHost: a\r\n\r\n") + behind);
+        client.shutdownWrite();
+        closed.open();
+        for (const char* line : {"GET /a HTTP/1.1", "POST /b HTTP/1.1", "GET /c HTTP/1.1"}) {
+            const auto answer = client.message();
+            REQUIRE(answer);
+            CHECK(answer->body == line);
+        }
+        CHECK(client.closedByPeer());
     }
-    CHECK(client.closedByPeer());
 }
 
 TEST_CASE("a client that goes away in the middle of its body leaves the upstream without a whole request") {
