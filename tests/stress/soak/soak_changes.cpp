@@ -14,6 +14,8 @@ using support::HttpMessage;
 namespace {
 
 constexpr const char* kPluginCall = "/shenyu/plugin/saveOrUpdate";
+constexpr const char* kDeleteFlickRule =
+    "/shenyu/plugin/rule/delete?pluginName=divide&selectorId=flick&id=flick-rule";
 constexpr std::chrono::milliseconds kPause{3};  // between two changes, so that requests meet one that lasts
 
 std::string pattern(Route route) {
@@ -132,7 +134,7 @@ void Changes::step(Random& random) {
         case 0: nextNumber(); break;
         case 1: goodUpstreams(random.below(3), random.between(1, 3)); break;
         case 2:
-            mustBe200(caller_.get("/shenyu/plugin/rule/delete?pluginName=divide&selectorId=flick&id=flick-rule"), "rule");
+            mustBe200(caller_.get(kDeleteFlickRule), kDeleteFlickRule);
             std::this_thread::sleep_for(kPause);
             flickRule();
             break;
@@ -154,8 +156,9 @@ void Changes::nextNumber() {
 
 void Changes::writeNumber(const char* name, std::uint64_t number) {
     const std::string text = quoted(std::to_string(number));
-    const std::string handle = name == std::string("request") ? R"({"header":{"setHeaders":{"X-Data-In":)" + text + "}}}"
-                                                              : R"({"setHeaders":{"X-Data-Out":)" + text + "}}";
+    const bool in = name == std::string("request");
+    const std::string handle = in ? R"({"header":{"setHeaders":{"X-Data-In":)" + text + "}}}"
+                                  : R"({"setHeaders":{"X-Data-Out":)" + text + "}}";
     caller_.rule(Entry{std::string(name) + "-rule", {uri("pathPattern", "/http/**")}, handle, name}.rule(name));
 }
 

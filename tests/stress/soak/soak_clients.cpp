@@ -53,8 +53,9 @@ void Clients::run() {
         for (int i = 0; i < n; ++i) {
             const epoll_event& event = events[static_cast<std::size_t>(i)];
             Stream& stream = clients_[event.data.u64].stream;
-            stream.over = stream.over || (event.events & kOver);
-            if (stream.fd >= 0) ready(event.data.u64);
+            if (stream.fd < 0) continue;
+            stream.noted(event.events);
+            ready(event.data.u64);
         }
         timers_.run([this](std::uint64_t tag) { fire(tag); });
         for (std::size_t i = 0; i < begun_.size(); ++i) {
@@ -101,8 +102,9 @@ void Clients::planBatch(Client& client) {
         if (i + 1 == size) {
             pending.plan.close = random_.perMille(20);
             pending.plan.halfClose = random_.perMille(10);
+            pending.plan.expects = pending.plan.sentBytes > 0 && random_.perMille(20);
         }
-        pending.plan.appendRequest(client.stream.out);
+        client.bodyAt = pending.plan.appendRequest(client.stream.out);
         client.batch.push_back(pending);
         ++tally_.sent;
     }
@@ -115,7 +117,9 @@ void Clients::planLeaving(Client& client, std::size_t number) {
     client.leavesAfter = kAll;
     const auto size = static_cast<std::uint32_t>(client.stream.out.size());
     const std::uint32_t kind = random_.below(1000);
-    if (kind < 10) {  // within head or body
+    if (client.batch.back().plan.expects) {  // the 100 lets it go on
+        client.limit = client.bodyAt;
+    } else if (kind < 10) {  // within head or body
         client.limit = random_.below(size);
         client.leavesThere = true;
     } else if (kind < 20) {  // at some time, mostly while it waits
@@ -179,8 +183,8 @@ void Clients::ready(std::size_t number) {
 
 bool Clients::readAnswer(Client& client) {
     if ((client.closes && !client.head) || client.answered == client.batch.size()) {
-        if (!client.stream.in.empty()) return wrong(client, "bytes behind the answer: " + client.stream.in.substr(0, 200));
-        return false;
+        const std::string& in = client.stream.in;
+        return !in.empty() && wrong(client, "bytes behind the answer: " + in.substr(0, 200));
     }
     if (!client.head && !beginAnswer(client)) return false;
     client.body.read(client.stream.in);
@@ -194,6 +198,7 @@ bool Clients::beginAnswer(Client& client) {
     const Head& head = *client.head;
     const Pending& pending = client.batch[client.answered];
     const Plan& plan = pending.plan;
+    if (head.text.starts_with("HTTP/1.1 1")) return interim(client, plan);
     if (!head.text.starts_with("HTTP/1.1 ") || !head.says("X-Request-Id", hex(plan.id)) ||
         head.count("X-Request-Id") != 1)
         return wrong(client, "not the answer of this request");
@@ -210,6 +215,21 @@ bool Clients::beginAnswer(Client& client) {
     if (client.body.framing() == Framing::UntilClose) return wrong(client, "a body without an end");
     if (own) client.body.collect();
     return (own || checkPlanned(client, pending)) && checkExtension(client, plan);
+}
+
+// 100 and 103 are no answers, but the 103 must be this request's.
+bool Clients::interim(Client& client, const Plan& plan) {
+    const Head& head = *client.head;
+    const bool goOn = head.text.starts_with("HTTP/1.1 100 ") && plan.expects;
+    const bool hint = head.text.starts_with("HTTP/1.1 103 ") && plan.hints && head.says("X-Hint", hex(plan.id));
+    if (!goOn && !hint) return wrong(client, "an interim answer of another request");
+    client.head.reset();
+    ++(goOn ? tally_.continues : tally_.hints);
+    if (goOn) {
+        client.limit = kAll;
+        client.stream.push();
+    }
+    return beginAnswer(client);
 }
 
 bool Clients::checkPlanned(Client& client, const Pending& pending) {
@@ -259,7 +279,8 @@ bool Clients::answerOver(Client& client) {
         const bool folded = client.head->field("X-Extension").value_or("").ends_with(" folded");
         const std::size_t whole = plan.answerBytes + (folded ? 17 : 0);
         if (client.body.size() != whole)
-            return wrong(client, "a body of " + std::to_string(client.body.size()) + " bytes, not " + std::to_string(whole));
+            return wrong(client, "a body of " + std::to_string(client.body.size()) + " bytes, not " +
+                                     std::to_string(whole));
     }
     if (client.end != End::Planned && !checkOwn(client, plan)) return false;
     client.head.reset();

@@ -23,6 +23,8 @@ struct Tally {
     std::atomic<std::uint64_t> sent{0};
     std::atomic<std::uint64_t> extended{0};  // answers that the extension has marked
     std::atomic<std::uint64_t> folded{0};    // and lengthened
+    std::atomic<std::uint64_t> hints{0};
+    std::atomic<std::uint64_t> continues{0};
 
     std::uint64_t of(End end) const { return ends[static_cast<std::size_t>(end)]; }
 };
@@ -55,6 +57,7 @@ private:
         End end = End::Planned;     // what its head said
         bool closes = false;        // the gateway closes behind this answer
         std::size_t limit = 0;      // of what is sent for now
+        std::size_t bodyAt = 0;     // in what is sent, of the last request
         bool leavesThere = false;   // and it goes when so much is sent
         std::size_t leavesAfter = 0;  // answer bytes
         std::size_t came = 0;         // answer bytes of this batch
@@ -73,6 +76,7 @@ private:
     // False when the connection is not to be read any further.
     bool readAnswer(Client& client);
     bool beginAnswer(Client& client);
+    bool interim(Client& client, const Plan& plan);
     bool checkPlanned(Client& client, const Pending& pending);
     bool checkOwn(Client& client, const Plan& plan);
     bool checkExtension(Client& client, const Plan& plan);

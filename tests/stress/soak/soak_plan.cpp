@@ -38,8 +38,13 @@ void planFault(Plan& plan, Random& random) {
         plan.fault = Fault::Hang;
         return;
     }
-    constexpr std::array kFaults{Fault::Reset, Fault::Garbage, Fault::CutHead, Fault::CutBody, Fault::ResetBody};
+    constexpr std::array kFaults{Fault::Reset, Fault::Garbage, Fault::CutHead, Fault::CutBody, Fault::ResetBody,
+                                 Fault::Surplus};
     plan.fault = kFaults[random.below(kFaults.size())];
+    if (plan.fault == Fault::Surplus) {  // in one segment with what stands before it: later it could be anybody's
+        plan.answered = Framing::Length;
+        plan.answerBytes %= 4000;
+    }
     if (plan.fault != Fault::CutBody && plan.fault != Fault::ResetBody) return;
     plan.method = plan.method == Method::Head ? Method::Get : plan.method;
     plan.status = 200;
@@ -80,6 +85,21 @@ bool takeEnum(std::string_view& text, Enum last, Enum& out) {
     return true;
 }
 
+void appendChunks(std::string& out, std::uint64_t id, Direction direction, std::size_t size) {
+    std::string body;
+    appendBody(body, id, direction, size);
+    Random random(id);
+    for (std::size_t at = 0; at < body.size();) {
+        const std::size_t piece = std::min<std::size_t>(body.size() - at, random.between(1, 6000));
+        char digits[16];
+        const auto end = std::to_chars(digits, digits + sizeof digits, piece, 16).ptr;
+        out.append(digits, end) += "\r\n";
+        out.append(body, at, piece) += "\r\n";
+        at += piece;
+    }
+    out += "0\r\n\r\n";
+}
+
 }  // namespace
 
 Plan Plan::make(std::uint64_t id, Random& random) {
@@ -101,6 +121,7 @@ Plan Plan::make(std::uint64_t id, Random& random) {
     if (random.perMille(50)) plan.pauseMs = random.below(20);
     if (random.perMille(100)) plan.sleepMs = random.below(30);
     plan.fold = random.perMille(100);
+    plan.hints = random.perMille(20);
     if (plan.route == Route::Fault || plan.route == Route::Hang) planFault(plan, random);
     if (!plan.hasAnswerBody() || plan.route == Route::Dying || plan.route == Route::Flee) plan.fold = false;
     return plan;
@@ -108,11 +129,13 @@ Plan Plan::make(std::uint64_t id, Random& random) {
 
 std::optional<Plan> Plan::parse(std::string_view text) {
     Plan plan;
+    int hints = 0;
     const bool whole = take(text, plan.id) && takeEnum(text, Route::Meta, plan.route) &&
                        takeEnum(text, Method::Delete, plan.method) && takeEnum(text, Framing::UntilClose, plan.sent) &&
                        take(text, plan.sentBytes) && take(text, plan.status) &&
                        takeEnum(text, Framing::UntilClose, plan.answered) && take(text, plan.answerBytes) &&
-                       takeEnum(text, Fault::Hang, plan.fault) && take(text, plan.pauseMs);
+                       takeEnum(text, Fault::Hang, plan.fault) && take(text, plan.pauseMs) && take(text, hints);
+    plan.hints = hints != 0;
     if (!whole || !text.empty()) return std::nullopt;
     return plan;
 }
@@ -122,12 +145,12 @@ std::string Plan::text() const {
     for (const std::uint32_t each :
          {static_cast<std::uint32_t>(route), static_cast<std::uint32_t>(method), static_cast<std::uint32_t>(sent),
           sentBytes, static_cast<std::uint32_t>(status), static_cast<std::uint32_t>(answered), answerBytes,
-          static_cast<std::uint32_t>(fault), pauseMs})
+          static_cast<std::uint32_t>(fault), pauseMs, static_cast<std::uint32_t>(hints)})
         out += ' ' + std::to_string(each);
     return out;
 }
 
-void Plan::appendRequest(std::string& out) const {
+std::size_t Plan::appendRequest(std::string& out) const {
     const std::string digits = hex(id);
     out += kMethodNames[static_cast<std::size_t>(method)];
     out += " /http/";
@@ -136,7 +159,8 @@ void Plan::appendRequest(std::string& out) const {
     if (sleepMs > 0) out += "X-Sleep: " + std::to_string(sleepMs) + "\r\n";
     if (fold) out += "X-Fold: 1\r\n";
     if (close) out += "Connection: close\r\n";
-    appendFramed(out, sent, id, Direction::Request, sentBytes);
+    if (expects) out += "Expect: 100-continue\r\n";
+    return appendFramed(out, sent, id, Direction::Request, sentBytes);
 }
 
 bool Plan::repeatable() const {
@@ -149,6 +173,7 @@ bool allowed(const Plan& plan, End end) {
         case Route::Good: return end == End::Planned;
         case Route::Fault:
             if (plan.fault == Fault::CutBody) return end == End::Cut;
+            if (plan.fault == Fault::Surplus) return end == End::Planned;
             return end == End::Unavailable || (end == End::Cut && plan.fault == Fault::ResetBody);
         case Route::Hang: return end == End::Late;
         case Route::Dying:
@@ -184,25 +209,15 @@ bool isBody(std::uint64_t id, Direction direction, std::size_t at, std::string_v
     return piece.empty() || tail(id, direction).substr(at - kIdDigits, piece.size()) == piece;
 }
 
-void appendFramed(std::string& out, Framing framing, std::uint64_t id, Direction direction, std::size_t size) {
+std::size_t appendFramed(std::string& out, Framing framing, std::uint64_t id, Direction direction, std::size_t size) {
     if (framing == Framing::Length) out += "Content-Length: " + std::to_string(size) + "\r\n";
     if (framing == Framing::Chunked) out += "Transfer-Encoding: chunked\r\n";
     if (framing == Framing::UntilClose) out += "Connection: close\r\n";
     out += "\r\n";
-    if (framing == Framing::None) return;
-    if (framing != Framing::Chunked) return appendBody(out, id, direction, size);
-    std::string body;
-    appendBody(body, id, direction, size);
-    Random random(id);
-    for (std::size_t at = 0; at < body.size();) {
-        const std::size_t piece = std::min<std::size_t>(body.size() - at, random.between(1, 6000));
-        char digits[16];
-        const auto end = std::to_chars(digits, digits + sizeof digits, piece, 16).ptr;
-        out.append(digits, end) += "\r\n";
-        out.append(body, at, piece) += "\r\n";
-        at += piece;
-    }
-    out += "0\r\n\r\n";
+    const std::size_t begin = out.size();
+    if (framing == Framing::Length || framing == Framing::UntilClose) appendBody(out, id, direction, size);
+    if (framing == Framing::Chunked) appendChunks(out, id, direction, size);
+    return begin;
 }
 
 }  // namespace weir::soak

@@ -19,7 +19,7 @@ inline constexpr std::array<const char*, 5> kMethodNames{"GET", "HEAD", "POST", 
 
 enum class Framing { None, Length, Chunked, UntilClose };
 
-// What the upstream does instead of answering.
+// What the upstream does instead of just answering.
 enum class Fault {
     None,
     Reset,      // RST when it has read the request
@@ -27,6 +27,7 @@ enum class Fault {
     CutHead,    // ends within the head
     CutBody,    // ends within the body
     ResetBody,  // RST within the body
+    Surplus,    // a whole answer, and behind it another that nobody has asked for
     Hang,       // nothing, ever
 };
 
@@ -43,6 +44,8 @@ struct Plan {
     Fault fault = Fault::None;
     std::uint32_t pauseMs = 0;  // before the upstream answers
     std::uint32_t sleepMs = 0;  // that the extension waits
+    bool hints = false;         // a 103 comes before the answer
+    bool expects = false;       // the client waits for a 100 before it sends the body
     bool fold = false;          // the extension collects the answer's body and lengthens it
     bool close = false;         // the client's last on this connection
     bool halfClose = false;     // it also closes its sending side
@@ -53,8 +56,8 @@ struct Plan {
     static std::optional<Plan> parse(std::string_view text);
 
     std::string text() const;
-    // Head and body as the client sends them, appended.
-    void appendRequest(std::string& out) const;
+    // Head and body as the client sends them, appended. Where the body begins in `out`.
+    std::size_t appendRequest(std::string& out) const;
     bool hasAnswerBody() const { return method != Method::Head && status != 204 && status != 304; }
     // Whether RFC 9110 9.2.2 lets the gateway send it again, and what it kept of the body is enough for that.
     bool repeatable() const;
@@ -75,7 +78,8 @@ inline constexpr std::array<const char*, 7> kEndNames{"planned", "502", "504", "
 // The table of what may become of a request whose client stays, by route:
 //
 //   good    | three upstreams that do not fail                          | planned
-//   fault   | the upstream fails by plan, the rule has no retry         | 502; within the body cut; ResetBody: either
+//   fault   | the upstream fails by plan, the rule has no retry         | 502; CutBody cut, ResetBody either,
+//           |                                                           | Surplus planned
 //   hang    | the upstream does not answer                              | 504
 //   dying   | two upstreams that die and return; current, retry 1       | planned, 502, 504, cut
 //   flee    | both kinds; failover, retry 5                             | planned, cut; 502 and 504 if not repeatable
@@ -91,7 +95,7 @@ enum class Direction { Request, Answer };
 void appendBody(std::string& out, std::uint64_t id, Direction direction, std::size_t size);
 // Whether `piece` is what stands from `at` on.
 bool isBody(std::uint64_t id, Direction direction, std::size_t at, std::string_view piece);
-// The fields that frame it, the empty line, and the body.
-void appendFramed(std::string& out, Framing framing, std::uint64_t id, Direction direction, std::size_t size);
+// The fields that frame it, the empty line, and the body. Where the body begins in `out`.
+std::size_t appendFramed(std::string& out, Framing framing, std::uint64_t id, Direction direction, std::size_t size);
 
 }  // namespace weir::soak

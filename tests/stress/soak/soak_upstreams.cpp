@@ -24,7 +24,8 @@ constexpr std::uint64_t kFates = 0;
 constexpr std::uint64_t kListeners = 100;
 constexpr std::uint64_t kFirstConnection = 1ULL << 32;
 
-constexpr bool dies(int server) { return server >= Upstreams::kDying[0]; }
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view kSurplus = "HTTP/1.1 200 Surplus\r\nContent-Length: 7\r\n\r\nsurplus";
 
 // One of several that share a port; 0: the system chooses.
 int boundSocket(int port) {
@@ -96,7 +97,7 @@ void Upstreams::run() {
             if (event.data.u64 < kFirstConnection) {
                 accept(static_cast<int>(event.data.u64 - kListeners));
             } else if (Connection* connection = find(event.data.u64)) {
-                connection->stream.over = connection->stream.over || (event.events & kOver);
+                connection->stream.noted(event.events);
                 ready(*connection);
             }
         }
@@ -197,6 +198,9 @@ bool Upstreams::beginRequest(Connection& connection) {
         wrong(connection, "another framing: " + head.text);
         return false;
     }
+    // Too short not to go at once.
+    if (head.says("Expect", "100-continue"))
+        ::send(connection.stream.fd, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
     return true;
 }
 
@@ -217,7 +221,9 @@ void Upstreams::answer(Connection& connection) {
     const Plan& plan = connection.plan;
     std::string& out = connection.stream.out;
     const Head& head = *connection.head;
-    out = "HTTP/1.1 " + std::to_string(plan.status) + " Planned\r\nX-Soak-Id: " + hex(plan.id) +
+    if (plan.hints) out = "HTTP/1.1 103 Early Hints\r\nX-Hint: " + hex(plan.id) + "\r\n\r\n";
+    const std::size_t begin = out.size();
+    out += "HTTP/1.1 " + std::to_string(plan.status) + " Planned\r\nX-Soak-Id: " + hex(plan.id) +
           "\r\nX-Data-In: " + std::string(head.field("X-Data-In").value_or("none")) + "\r\n";
     if (!plan.hasAnswerBody()) {
         if (plan.method == Method::Head && plan.answered == Framing::Length)
@@ -232,7 +238,7 @@ void Upstreams::answer(Connection& connection) {
         }
         appendFramed(out, plan.answered, plan.id, Direction::Answer, plan.answerBytes);
     }
-    fail(connection, out.find("\r\n\r\n") + 4);
+    fail(connection, out.find("\r\n\r\n", begin) + 4);
     // The rest of some comes later: in the middle of the head, of the body, between both.
     if (random_.perMille(20) && connection.after == Connection::After::Stay) {
         connection.limit = random_.below(static_cast<std::uint32_t>(out.size()));
@@ -250,6 +256,7 @@ void Upstreams::fail(Connection& connection, std::size_t headSize) {
         case Fault::Reset: out.clear(); break;
         case Fault::Garbage: out = "SMTP ready\r\n\r\n"; break;
         case Fault::CutHead: out.resize(random_.below(static_cast<std::uint32_t>(headSize))); break;
+        case Fault::Surplus: out += kSurplus; return;
         case Fault::CutBody:
         case Fault::ResetBody: out.resize(headSize + random_.below(bodySize)); break;
     }

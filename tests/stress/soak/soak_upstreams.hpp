@@ -28,8 +28,8 @@ public:
 
     // "127.0.0.1:port"
     std::string address(int server) const;
-    // From any thread. rest() closes all connections and returns when that is done; all servers are up and stay so until
-    // go().
+    // From any thread. rest() closes all connections and returns when that is done; all servers are up then, and stay
+    // so until go().
     void rest();
     void go() { resting_ = false; }
 

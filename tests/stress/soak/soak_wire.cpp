@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <strings.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -133,21 +134,26 @@ void BodyReader::take(std::string_view piece) {
     size_ += piece.size();
 }
 
+void Stream::noted(std::uint32_t events) {
+    over = over || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR));
+    readable = readable || over || (events & EPOLLIN);
+}
+
 std::size_t Stream::pull() {
     char buffer[64 * 1024];
     std::size_t got = 0;
-    while (fd >= 0 && !ended && !broken) {
+    while (readable) {
         const ssize_t n = ::recv(fd, buffer, sizeof buffer, 0);
         if (n > 0) {
             in.append(buffer, static_cast<std::size_t>(n));
             got += static_cast<std::size_t>(n);
-            if (n < static_cast<ssize_t>(sizeof buffer) && !over) break;
+            readable = over || n == sizeof buffer;
         } else if (n == 0) {
             (failed ? broken : ended) = true;
-        } else if (errno == EAGAIN || errno == ENOTCONN) {
-            break;
+            readable = false;
         } else if (errno != EINTR) {
-            broken = true;
+            broken = errno != EAGAIN;
+            readable = false;
         }
     }
     return got;

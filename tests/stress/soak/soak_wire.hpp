@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/epoll.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -74,12 +72,15 @@ struct Stream {
     int fd = -1;
     std::string in;
     std::string out;
-    std::size_t sent = 0;  // of out
-    bool over = false;     // an event has told that there is an end behind what can be read
-    bool ended = false;    // the peer has closed its side
-    bool broken = false;   // reset
-    bool failed = false;   // so a write was told, and reading will not be told again
+    std::size_t sent = 0;   // of out
+    bool readable = false;  // an event has told so, and reading has not found the end of it
+    bool over = false;      // an event has told that the peer has closed or reset
+    bool ended = false;     // the peer has closed its side
+    bool broken = false;    // reset
+    bool failed = false;    // so a write was told, and reading will not be told again
 
+    // What epoll says of it.
+    void noted(std::uint32_t events);
     // Reads all there is, and says how much it was.
     std::size_t pull();
     // Writes what the peer takes, of out's first `limit` bytes.
@@ -88,9 +89,6 @@ struct Stream {
     void reset();  // RST to the peer
     void close();  // FIN, or RST if there is unread input
 };
-
-// What an event has when the peer has closed or reset.
-inline constexpr std::uint32_t kOver = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 // Both throw std::system_error when the system refuses. A socket that connects to a port of 127.0.0.1:
 int beginConnect(int port);
