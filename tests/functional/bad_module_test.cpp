@@ -66,6 +66,9 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
     // It serves a key that one of them claims.
     folder.rename(fs::path(WEIR_BAD_MODULES) / "larger-table" / "bad-larger-table.so", "bad-larger-table.so");
     REQUIRE(eventually([&] { return verdict(gateway, "bad-larger-table.so") == "active"; }));
+    // What code of a module says in the gateway itself: only after its trial.
+    const std::string runsHere = "bad module runs in " + std::to_string(gateway.process().pid()) + "\n";
+    CHECK_THAT(gateway.process().output(), Catch::Contains(runsHere));
     const std::size_t descriptors = gateway.descriptors();
     const std::string targets = gateway.descriptorTargets();
     for (const BadModule& module : modules) {
@@ -73,12 +76,15 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
         INFO(module.name << ", expected " << module.expected);
         const std::string name = module.file.filename().string();
         const bool loads = module.expected.starts_with("loads");
+        const LogWatch log(gateway);
         folder.rename(module.file, name);
         std::string seen;
         CHECK(eventually([&] { return !(seen = verdict(gateway, name)).empty(); }));
         CHECK(seen == (loads ? "active" : module.expected));
         // One that fails its requests spoils them, not the gateway.
         CHECK(get(gateway.port(), "/http/a").status() == (module.name == "hooks-throw" ? 500 : 200));
+        if (module.name == "libcxx") CHECK(get(gateway.port(), "/http/a").field("X-Odd") == "libcxx");
+        if (!loads) CHECK(log.count(runsHere) == 0);
         folder.remove(name);
         CHECK(eventually([&] { return verdict(gateway, name).empty(); }));
         const std::string copy = "/bad-" + module.name + "-";

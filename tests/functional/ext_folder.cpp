@@ -62,6 +62,18 @@ void ExtFolder::copySlowly(const fs::path& source, const std::string& name) cons
     out << bytes.substr(half);
 }
 
+void ExtFolder::swapData(const fs::path& source, const std::string& name) {
+    const std::string version = "..v" + std::to_string(++swaps_);
+    fs::create_directory(path() / version);
+    fs::copy_file(source, path() / version / name);
+    fs::create_directory_symlink(version, path() / "..new");
+    fs::rename(path() / "..new", path() / "..data");
+    fs::remove_all(path() / ("..v" + std::to_string(swaps_ - 1)));
+    if (fs::is_symlink(file(name))) return;
+    fs::remove(file(name));
+    fs::create_symlink("..data/" + name, file(name));
+}
+
 support::HttpMessage lastRequest(const support::RecordingUpstream& upstream) {
     const auto requests = upstream.requests();
     if (requests.empty()) throw std::runtime_error("the upstream got no request");

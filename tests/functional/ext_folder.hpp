@@ -33,10 +33,13 @@ public:
     void copySlowly(const std::filesystem::path& source, const std::string& name) const;
     // Like rename() and copy(), for bytes made up by a test.
     void renameBytes(const std::string& bytes, const std::string& name) const;
+    // As Kubernetes does it with a volume: `name` is a link through the link `..data`, which takes another target.
+    void swapData(const std::filesystem::path& source, const std::string& name);
     void remove(const std::string& name) const { std::filesystem::remove(file(name)); }
 
 private:
     support::TempDirectory directory_;
+    int swaps_ = 0;
 };
 
 std::string bytesOf(const std::filesystem::path& file);

@@ -127,18 +127,19 @@ TEST_CASE("a directory that moves away and comes back is no removal, and what ca
 
 TEST_CASE("a module comes, changes and goes under load, however it is copied, without one failed request") {
     const RecordingUpstream upstream(kForgetful);
-    const ExtFolder folder;
+    ExtFolder folder;
     GatewayProcess gateway(proxyTo(upstream.address()), folder.arguments());
     RequestLoad load(gateway.port(), kRequest, 4, oneGeneration);
     const auto put = [&](int way, const std::string& build) {
         if (way == 0) folder.rename(built(build, "hello"), "hello.so");
         if (way == 1) folder.copy(built(build, "hello"), "hello.so");
         if (way == 2) folder.copySlowly(built(build, "hello"), "hello.so");
+        if (way == 3) folder.swapData(built(build, "hello"), "hello.so");
     };
     std::size_t descriptors = 0;
     std::size_t mappings = 0;
     for (int round = 0; round < kRounds; ++round) {
-        const int way = round % 3;
+        const int way = round % 4;
         INFO("round " << round << ", way " << way);
         put(way, "hello-1");
         REQUIRE(becomes(gateway, "1"));
@@ -149,7 +150,7 @@ TEST_CASE("a module comes, changes and goes under load, however it is copied, wi
         REQUIRE(load.waitForRound());
         // Old generations leave once their last request has.
         CHECK(eventually([&] { return mappedHellos(gateway) == 0; }));
-        if (round == 2) {  // each way once: what is kept for ever is there
+        if (round == 3) {  // each way once: what is kept for ever is there
             descriptors = gateway.descriptors();
             mappings = gateway.mappings();
         }
