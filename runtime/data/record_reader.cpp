@@ -85,11 +85,14 @@ base::Result<PluginData> RecordReader::readPlugin(const Value& tree) {
         {"selectors"},
         {"namespaceId", &plugin.namespaceId},
         {"pluginJar"},
+        {"pluginJarSignature"},
     });
     if (problem) return std::move(*problem);
-    const Value* jar = tree.find("pluginJar");
-    if (jar && !jar->isNull() && !jar->text().empty() && mode_ == Mode::Strict)
-        warn(jar->mark(), "plugin.pluginJar is taken from calls only");
+    for (const char* field : {"pluginJar", "pluginJarSignature"}) {
+        const Value* found = tree.find(field);
+        if (found && !found->isNull() && !found->text().empty() && mode_ == Mode::Strict)
+            warn(found->mark(), "plugin." + std::string(field) + " is taken from calls only");
+    }
     return plugin;
 }
 

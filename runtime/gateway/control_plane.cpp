@@ -278,11 +278,16 @@ base::Result<void> ControlPlane::disable(const std::string& id) {
     return {};
 }
 
-base::Result<void> ControlPlane::rollBack(PreparedModule prepared, const std::string& reason) {
+base::Result<void, module::Refusal> ControlPlane::rollBack(PreparedModule prepared, const std::string& reason) {
     std::optional<BuiltChain> accepted;
     if (auto done = extensions_->rollBack(std::move(prepared), reason, accepting(accepted)); !done.ok()) return done;
     useExtensions(std::move(accepted));
     return {};
+}
+
+void ControlPlane::refuseRollBack(const std::string& id, const std::string& reason, const module::Refusal& refusal) {
+    extensions_->refuseRollBack(id, reason, refusal);
+    refreshModules();
 }
 
 base::Result<void> ControlPlane::withdraw(const std::string& id, const std::string& reason) {

@@ -52,7 +52,8 @@ public:
                                                    const std::string& sha256, bool rollingBack) const;
     void apply(FoundModules found);
     base::Result<void> disable(const std::string& id);
-    base::Result<void> rollBack(PreparedModule prepared, const std::string& reason);
+    base::Result<void, module::Refusal> rollBack(PreparedModule prepared, const std::string& reason);
+    void refuseRollBack(const std::string& id, const std::string& reason, const module::Refusal& refusal);
     base::Result<void> withdraw(const std::string& id, const std::string& reason);
     // Shows other threads the modules, with what they have failed, as they are now.
     void refreshModules();

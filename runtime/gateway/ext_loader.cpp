@@ -7,7 +7,7 @@
 
 #include "base/digest.hpp"
 #include "base/log.hpp"
-#include "base/replace_file.hpp"
+#include "module/place_module.hpp"
 
 namespace weir::gateway {
 
@@ -60,6 +60,7 @@ bool ExtLoader::scan() {
         return onControl([&] { return plane_.extensions().serves(each.file, each.hash); });
     });
     prepareAll(std::move(changes.changed), found);
+    if (pipeline_.isStopping()) return false;
     const bool unsettled = !changes.unsettled.empty() || !found.alarm.empty();
     run_([&] { plane_.apply(std::move(found)); });
     return unsettled;
@@ -70,7 +71,7 @@ void ExtLoader::prepareAll(std::vector<module::ExtDirectory::Changed> changed, F
     std::vector<std::optional<base::Result<PreparedModule, Refusal>>> results(changed.size());
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-        for (std::size_t i = next++; i < changed.size(); i = next++) {
+        for (std::size_t i = next++; i < changed.size() && !pipeline_.isStopping(); i = next++) {
             const module::ExtDirectory::Changed& each = changed[i];
             results[i].emplace(pipeline_.prepare(each.file, each.hash, each.module, admit(false)));
         }
@@ -79,6 +80,7 @@ void ExtLoader::prepareAll(std::vector<module::ExtDirectory::Changed> changed, F
     for (int i = 1; i < threads_ && static_cast<std::size_t>(i) < changed.size(); ++i) helpers.emplace_back(work);
     work();
     for (std::thread& helper : helpers) helper.join();
+    if (pipeline_.isStopping()) return;
     for (std::size_t i = 0; i < changed.size(); ++i) {
         const module::ExtDirectory::Changed& each = changed[i];
         if (results[i]->ok()) found.prepared.push_back(std::move(*results[i]).value());
@@ -123,10 +125,17 @@ base::Result<void> ExtLoader::clear(const std::string& id) {
 base::Result<void> ExtLoader::rollBack(const std::string& id, const std::string& reason) {
     const auto backward = onControl([&] { return plane_.extensions().backward(id); });
     if (!backward.ok()) return backward.error();
-    const auto read = module::readModuleFile(backward->kept);
-    if (!read.ok()) return read.error().error(backward->kept.string());
-    auto prepared = pipeline_.prepare(backward->file, backward->sha256, *read, admit(true));
-    if (!prepared.ok()) return prepared.error().error(backward->file.string());
+    const auto done = goBack(*backward, reason);
+    if (done.ok()) return {};
+    run_([&] { plane_.refuseRollBack(id, reason, done.error()); });
+    return done.error().error("the generation before of " + backward->file.string());
+}
+
+base::Result<void, Refusal> ExtLoader::goBack(const ExtModules::Backward& to, const std::string& reason) {
+    const auto read = module::readModuleFile(to.kept);
+    if (!read.ok()) return read.error();
+    auto prepared = pipeline_.prepareAgain(to.file, to.sha256, *read, admit(true));
+    if (!prepared.ok()) return std::move(prepared).error();
     return onControl([&] { return plane_.rollBack(std::move(prepared).value(), reason); });
 }
 
@@ -138,7 +147,8 @@ void ExtLoader::mendFailing() {
     });
     for (const std::string& id : failing) {
         const std::string reason = "its own errors passed extPlugin.rollbackErrors";
-        if (rollBack(id, reason).ok()) continue;
+        const auto back = rollBack(id, reason);
+        if (back.ok() || back.error().code != base::ErrorCode::NotFound) continue;
         const auto done = onControl([&] { return plane_.withdraw(id, reason); });
         if (!done.ok()) base::logError("module " + id + ": " + done.error().text());
     }
@@ -159,15 +169,16 @@ base::Result<ExtLoader::Checked, Refusal> ExtLoader::check(const fs::path& file)
     return Checked{std::move(read).value(), std::move(report).value()};
 }
 
-base::Result<std::string, Refusal> ExtLoader::install(std::string bytes) {
-    auto read = module::parseModule(bytes);
+base::Result<std::string, Refusal> ExtLoader::install(std::string bytes, std::optional<std::string> signature) {
+    auto read = module::parseModule(std::move(bytes));
     if (!read.ok()) return std::move(read).error();
+    read->signature = std::move(signature);
     const std::string id = read->manifest.id;
     fs::path file = directory() / (id + ".so");
     if (const auto serves = onControl([&] { return plane_.extensions().fileOf(id); }); serves.ok()) file = *serves;
-    const auto tried = pipeline_.tryOut(file, base::sha256Hex(bytes), *read, admit(false));
+    const auto tried = pipeline_.tryOut(file, base::sha256Hex(read->bytes), *read, admit(false));
     if (!tried.ok()) return tried.error();
-    if (auto written = base::replaceFile(file, bytes, 0644); !written.ok())
+    if (auto written = module::placeModule(file, *read); !written.ok())
         return Refusal{RefusalCode::StagingFailed, file.string(), written.error().text(), {},
                        "see that the gateway may write to extPlugin.path"};
     directory_.forget(file);

@@ -38,6 +38,7 @@ public:
     base::Result<void> disable(const std::string& id);
     base::Result<void> enable(const std::string& id);
     base::Result<void> clear(const std::string& id);
+    // An older generation that is refused now leaves everything as it is.
     base::Result<void> rollBack(const std::string& id, const std::string& reason);
     // What the pipeline would say to these bytes, without loading them.
     base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes);
@@ -47,20 +48,24 @@ public:
         module::ProbeReport report;
     };
     base::Result<Checked, module::Refusal> check(const std::filesystem::path& file);
-    // Checks the bytes, puts them into the directory as <id>.so and has them serve; what was there before stays if they
-    // are refused. Answers the id.
-    base::Result<std::string, module::Refusal> install(std::string bytes);
+    // Checks the bytes, puts them, and the signature if one came along, into the directory as <id>.so and has them
+    // serve; what was there before stays if they are refused. Answers the id.
+    base::Result<std::string, module::Refusal> install(std::string bytes, std::optional<std::string> signature);
 
     // To be called every now and then: notes who has served long enough and what was failed, and rolls failing modules
-    // back. After a roll-back that failed, or without anything to go back to, a failing module is taken out.
+    // back. One without anything to go back to is taken out.
     void mendFailing();
 
     const std::filesystem::path& directory() const { return directory_.path(); }
-    int abandoned() const { return pipeline_.abandoned(); }
+    // Loads that hang: a module's code runs in a thread that can not be ended. Any thread.
+    std::vector<manage::ModuleStatus> hanging() const { return pipeline_.hanging(); }
+    // What runs on the loader's thread comes to its end soon, and changes nothing more. Any thread.
+    void stop() { pipeline_.stop(); }
 
 private:
     Admit admit(bool rollingBack);
     void prepareAll(std::vector<module::ExtDirectory::Changed> changed, FoundModules& found);
+    base::Result<void, module::Refusal> goBack(const ExtModules::Backward& to, const std::string& reason);
     base::Result<void> lookAgain(const base::Result<std::filesystem::path>& file);
     std::optional<module::Refusal> refusalOf(const std::filesystem::path& file) const;
     template <class F>

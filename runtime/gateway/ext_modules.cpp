@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/assert.hpp"
 #include "base/log.hpp"
 
 namespace weir::gateway {
@@ -23,6 +24,7 @@ void removeFile(const fs::path& file) {
 void enter(manage::ModuleState state, manage::ModuleStatus& status) {
     status.state = state;
     status.since = std::chrono::system_clock::now();
+    status.rollbackRefused.reset();  // of the state before
     for (manage::ModuleStatus::Key& key : status.keys) key.state = state;
 }
 
@@ -31,6 +33,11 @@ std::string keysOf(const manage::ModuleStatus& status) {
     for (const auto& [provided, state] : status.keys)
         keys += (keys.empty() ? "" : ", ") + provided.interface + " " + provided.key;
     return keys;
+}
+
+Refusal dataRefused(const base::Error& error) {
+    return {RefusalCode::ConfigRefused, "the data in force", "refused: " + error.text(), {},
+            "change the data or the module"};
 }
 
 base::Error noModule(const std::string& id) {
@@ -162,8 +169,7 @@ bool ExtModules::take(PreparedModule prepared, const Try& accept) {
     const bool replaces = serving_.contains(file);
     if (auto done = put(prepared, accept, replaces ? "replaced" : "loaded"); !done.ok()) {
         removeFile(prepared.kept);
-        refuse(file, status, {RefusalCode::ConfigRefused, "the data in force", "refused: " + done.error().text(), {},
-                              "change the data or the module"});
+        refuse(file, status, dataRefused(done.error()));
         return false;
     }
     base::logInfo("module " + status.id + " " + status.version + " (" + file.string() + ")" +
@@ -295,14 +301,15 @@ base::Result<ExtModules::Backward> ExtModules::backward(const std::string& id) c
     return Backward{found->status.file, previous->second.sha256, previous->second.kept};
 }
 
-base::Result<void> ExtModules::rollBack(PreparedModule prepared, const std::string& reason, const Try& accept) {
+base::Result<void, Refusal> ExtModules::rollBack(PreparedModule prepared, const std::string& reason,
+                                                 const Try& accept) {
     const fs::path file = prepared.file;
     const auto serves = serving_.find(file);
-    if (serves == serving_.end()) return noModule(prepared.manifest.id);
+    WEIR_ASSERT(serves != serving_.end());  // since backward(): who takes modules out does so on the same thread
     const manage::ModuleStatus bad = serves->second.status;
     if (auto done = put(prepared, accept, "rolled back"); !done.ok()) {
         removeFile(prepared.kept);
-        return done;
+        return dataRefused(done.error());
     }
     removeFile(previous_[file].kept);
     previous_.erase(file);  // of the one that was rolled back nobody wants another try
@@ -316,6 +323,17 @@ base::Result<void> ExtModules::rollBack(PreparedModule prepared, const std::stri
     base::logWarning("module " + bad.id + " was rolled back from generation " + std::to_string(bad.generation) + ": " +
                      reason);
     return {};
+}
+
+void ExtModules::refuseRollBack(const std::string& id, const std::string& reason, const Refusal& refusal) {
+    for (auto& [file, generation] : serving_) {
+        if (generation.status.id != id) continue;
+        generation.status.rollbackRefused = refusal;
+        base::logError("module " + id + " is not rolled back (" + reason + "), generation " +
+                       std::to_string(generation.status.generation) + " serves on: the one before is refused: " +
+                       refusal.text());
+        note(generation.status, "roll-back refused", refusal.text());
+    }
 }
 
 base::Result<void> ExtModules::withdraw(const std::string& id, const std::string& reason) {

@@ -82,8 +82,12 @@ public:
         std::filesystem::path kept;
     };
     base::Result<Backward> backward(const std::string& id) const;
-    // Puts `prepared`, of the bytes of backward(), in place of what serves, which is set aside with the reason.
-    base::Result<void> rollBack(PreparedModule prepared, const std::string& reason, const Try& accept);
+    // Puts `prepared`, of the bytes of backward(), in place of what serves, which is set aside with the reason. When it
+    // does not take the data in force, nothing changes.
+    base::Result<void, module::Refusal> rollBack(PreparedModule prepared, const std::string& reason,
+                                                 const Try& accept);
+    // What serves could not be rolled back, for which there was the reason: it serves on, and shows so.
+    void refuseRollBack(const std::string& id, const std::string& reason, const module::Refusal& refusal);
     // Takes a failing module out that has nothing to go back to.
     base::Result<void> withdraw(const std::string& id, const std::string& reason);
 

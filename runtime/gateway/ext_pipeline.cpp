@@ -1,6 +1,5 @@
 #include "gateway/ext_pipeline.hpp"
 
-#include <future>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +16,9 @@ using Result = base::Result<T, Refusal>;
 
 namespace {
 
+constexpr const char* kLoading = "loading and creating";
+constexpr std::chrono::milliseconds kLookForStop{20};
+
 // Says when the last request has let go of a generation, and whether its code is unmapped then.
 std::shared_ptr<module::LoadedModule> announceEnd(std::unique_ptr<module::LoadedModule> module) {
     return {module.release(), [](module::LoadedModule* ending) {
@@ -26,6 +28,13 @@ std::shared_ptr<module::LoadedModule> announceEnd(std::unique_ptr<module::Loaded
                 if (module::isMapped(staged)) base::logWarning(name + ": is over, but its code stays mapped");
                 else base::logInfo(name + ": unloaded");
             }};
+}
+
+// Whoever waits for it gets it. If nobody does any more it is gone when this returns.
+void deliver(Result<PreparedModule> loaded, module::LoadLedger& ledger, const std::string& sha256,
+             std::promise<Result<PreparedModule>> promise) {
+    ledger.done(sha256);
+    promise.set_value(std::move(loaded));
 }
 
 // Creates what the manifest promises.
@@ -53,12 +62,20 @@ Result<PreparedModule> create(PreparedModule made, const weir_host& host) {
 
 }  // namespace
 
+std::optional<Refusal> ExtPipeline::checkTrust(const fs::path& file, const std::string& sha256,
+                                               const module::ModuleFile& read) const {
+    return module::checkTrust(file, read.bytes, sha256, policy_.trust, read.signature);
+}
+
 Result<ExtPipeline::Tried> ExtPipeline::check(const fs::path& file, const std::string& sha256,
                                               const module::ModuleFile& read, const Admit& admit) const {
     std::error_code unknown;  // of bytes that came by call there is no file yet: the directory must do
     const bool there = fs::exists(file, unknown);
     if (auto bad = module::checkPath(policy_.directory, there ? file : policy_.directory)) return std::move(*bad);
-    if (auto bad = module::checkTrust(file, read.bytes, sha256, policy_.trust)) return std::move(*bad);
+    if (const auto hangs = loads_->hangsFor(sha256)) {
+        return Refusal{RefusalCode::CreateTimeout, kLoading, "hanging since " + std::to_string(hangs->count()) +
+                       " s, with the same bytes", {}, "replace the file, or restart the gateway"};
+    }
     auto facts = module::checkModule(read.bytes, read.manifest, policy_.check);
     if (!facts.ok()) return std::move(facts).error();
     auto admission = admit(file, read.manifest, sha256);
@@ -72,6 +89,7 @@ Result<ExtPipeline::Tried> ExtPipeline::check(const fs::path& file, const std::s
     input.dataJson = admission->data;
     input.balancers = admission->balancers;
     input.deadline = policy_.probeTimeout;
+    input.stop = stop_.get_token();
     auto report = module::probeModule(input);
     if (!report.ok()) {
         std::error_code ignored;
@@ -83,6 +101,7 @@ Result<ExtPipeline::Tried> ExtPipeline::check(const fs::path& file, const std::s
 
 Result<module::ProbeReport> ExtPipeline::tryOut(const fs::path& file, const std::string& sha256,
                                                 const module::ModuleFile& read, const Admit& admit) const {
+    if (auto bad = checkTrust(file, sha256, read)) return std::move(*bad);
     auto tried = check(file, sha256, read, admit);
     if (!tried.ok()) return std::move(tried).error();
     std::error_code ignored;
@@ -92,6 +111,12 @@ Result<module::ProbeReport> ExtPipeline::tryOut(const fs::path& file, const std:
 
 Result<PreparedModule> ExtPipeline::prepare(const fs::path& file, const std::string& sha256,
                                             const module::ModuleFile& read, const Admit& admit) const {
+    if (auto bad = checkTrust(file, sha256, read)) return std::move(*bad);
+    return prepareAgain(file, sha256, read, admit);
+}
+
+Result<PreparedModule> ExtPipeline::prepareAgain(const fs::path& file, const std::string& sha256,
+                                                 const module::ModuleFile& read, const Admit& admit) const {
     auto tried = check(file, sha256, read, admit);
     if (!tried.ok()) return std::move(tried).error();
     PreparedModule made;
@@ -116,24 +141,33 @@ Result<PreparedModule> ExtPipeline::prepare(const fs::path& file, const std::str
 Result<PreparedModule> ExtPipeline::load(PreparedModule made, const module::ModuleFile& read) const {
     std::promise<Result<PreparedModule>> promise;
     auto result = promise.get_future();
-    const auto counter = abandoned_;
-    ++*counter;
+    const auto loads = loads_;
+    const RunningLoads::Id id = loads->begin(manage::describe(made.manifest, made.file, made.sha256));
     ledger_.begin(made.sha256, made.file);
-    std::thread([this, counter, hash = made.sha256, promise = std::move(promise), made = std::move(made), read]() mutable {
-        auto loaded = module::LoadedModule::load(made.file, read, made.facts, staging_);
-        if (!loaded.ok()) {
-            promise.set_value(std::move(loaded).error());
-        } else {
-            made.module = announceEnd(std::move(loaded).value());
-            promise.set_value(create(std::move(made), host_));
-        }
-        ledger_.done(hash);
-        --*counter;
+    std::thread([this, loads, id, promise = std::move(promise), made = std::move(made), read]() mutable {
+        const std::string hash = made.sha256;
+        deliver(loadAndCreate(std::move(made), read), ledger_, hash, std::move(promise));
+        loads->end(id);  // from here on nothing of this gateway is touched
     }).detach();
-    if (result.wait_for(policy_.createTimeout) == std::future_status::ready) return result.get();
-    return Refusal{RefusalCode::CreateTimeout, "loading and creating", "not done after " +
-                   std::to_string(policy_.createTimeout.count()) + " ms", {},
+    if (waitFor(result) || !loads->giveUp(id)) return result.get();
+    if (isStopping()) return Refusal{RefusalCode::LoadFailed, kLoading, "given up: the gateway stops", {}, {}};
+    return Refusal{RefusalCode::CreateTimeout, kLoading, "not done after " +
+                   std::to_string(policy_.createTimeout.count()) + " ms; its thread goes on until the process ends", {},
                    "the trial run passed: look for what it does only when it is not probing"};
+}
+
+Result<PreparedModule> ExtPipeline::loadAndCreate(PreparedModule made, const module::ModuleFile& read) const {
+    auto loaded = module::LoadedModule::load(made.file, read, made.facts, staging_);
+    if (!loaded.ok()) return std::move(loaded).error();
+    made.module = announceEnd(std::move(loaded).value());
+    return create(std::move(made), host_);
+}
+
+bool ExtPipeline::waitFor(const std::future<Result<PreparedModule>>& loaded) const {
+    const auto end = std::chrono::steady_clock::now() + policy_.createTimeout;
+    while (!isStopping() && std::chrono::steady_clock::now() < end)
+        if (loaded.wait_for(kLookForStop) == std::future_status::ready) return true;
+    return false;
 }
 
 }  // namespace weir::gateway

@@ -1,10 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "gateway/data_handler.hpp"
 #include "gateway/match_part.hpp"
 #include "gateway/plugin_instance.hpp"
+#include "gateway/running_loads.hpp"
 #include "module/load_ledger.hpp"
 #include "module/loaded_module.hpp"
 #include "module/module_check.hpp"
@@ -45,8 +48,8 @@ struct PreparedModule {
     std::filesystem::path kept;  // its bytes, for a roll-back
 };
 
-// The way of a module's bytes from a file to a generation, each step before the next: who may write there, who signed
-// it, what the bytes are, whether it may come, a private copy, a trial in a process of its own, loading and creating
+// The way of a module's bytes from a file to a generation, each step before the next: who signed it, who may write
+// there, what the bytes are, whether it may come, a private copy, a trial in a process of its own, loading and creating
 // with a deadline. What fails leaves nothing behind. No code of the module runs here before the trial was passed.
 // Any thread, several at one time; not the control thread, which it asks.
 class ExtPipeline {
@@ -65,6 +68,11 @@ public:
 
     base::Result<PreparedModule, module::Refusal> prepare(const std::filesystem::path& file, const std::string& sha256,
                                                           const module::ModuleFile& read, const Admit& admit) const;
+    // The same for bytes that were prepared before: who signed them was asked then, and their signature may be gone.
+    base::Result<PreparedModule, module::Refusal> prepareAgain(const std::filesystem::path& file,
+                                                               const std::string& sha256,
+                                                               const module::ModuleFile& read,
+                                                               const Admit& admit) const;
     // All of it but loading: what prepare() would say now.
     base::Result<module::ProbeReport, module::Refusal> tryOut(const std::filesystem::path& file,
                                                               const std::string& sha256,
@@ -72,7 +80,10 @@ public:
                                                               const Admit& admit) const;
 
     // Loads that did not come back within their deadline and still have not: they hold what this class was given.
-    int abandoned() const { return *abandoned_; }
+    std::vector<manage::ModuleStatus> hanging() const { return loads_->hanging(); }
+    // From now on nothing is waited for: trials are ended, loads given up.
+    void stop() { stop_.request_stop(); }
+    bool isStopping() const { return stop_.stop_requested(); }
 
 private:
     struct Tried {
@@ -81,15 +92,21 @@ private:
         std::filesystem::path staged;
     };
 
+    std::optional<module::Refusal> checkTrust(const std::filesystem::path& file, const std::string& sha256,
+                                              const module::ModuleFile& read) const;
     base::Result<Tried, module::Refusal> check(const std::filesystem::path& file, const std::string& sha256,
                                                const module::ModuleFile& read, const Admit& admit) const;
     base::Result<PreparedModule, module::Refusal> load(PreparedModule made, const module::ModuleFile& read) const;
+    base::Result<PreparedModule, module::Refusal> loadAndCreate(PreparedModule made,
+                                                                const module::ModuleFile& read) const;
+    bool waitFor(const std::future<base::Result<PreparedModule, module::Refusal>>& loaded) const;
 
     const Policy policy_;
     module::StagingDirectory& staging_;
     module::LoadLedger& ledger_;
     const weir_host& host_;
-    const std::shared_ptr<std::atomic<int>> abandoned_ = std::make_shared<std::atomic<int>>(0);
+    std::stop_source stop_;
+    const std::shared_ptr<RunningLoads> loads_ = std::make_shared<RunningLoads>();
 };
 
 }  // namespace weir::gateway

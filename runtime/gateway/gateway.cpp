@@ -111,6 +111,7 @@ void Gateway::stop() {
     if (threads_.empty()) return;
     state_ = State::Draining;
     watch_.reset();
+    if (loader_) loader_->stop();
     if (modules_) modules_->stop();  // it waits for the control thread, which waits for the loops when it publishes
     control_->stop();
     configurationWatch_.reset();
@@ -290,10 +291,19 @@ base::Result<module::ProbeReport, module::Refusal> Gateway::validate(const std::
     return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
 }
 
-base::Result<std::string, module::Refusal> Gateway::install(std::string bytes) {
-    auto done = callOn(modules_, [&] { return loader_->install(std::move(bytes)); });
+base::Result<std::string, module::Refusal> Gateway::install(std::string bytes,
+                                                            std::optional<std::string> signature) {
+    auto done = callOn(modules_, [&] { return loader_->install(std::move(bytes), std::move(signature)); });
     if (done) return std::move(*done);
     return module::Refusal{module::RefusalCode::ProbeFailed, {}, "the gateway takes no modules now", {}, {}};
+}
+
+std::vector<manage::ModuleStatus> Gateway::modules() const {
+    std::vector<manage::ModuleStatus> modules = plane_->modules();
+    if (state_ == State::Starting || !loader_) return modules;  // the loader may be in the making
+    const std::vector<manage::ModuleStatus> hanging = loader_->hanging();
+    modules.insert(modules.end(), hanging.begin(), hanging.end());
+    return modules;
 }
 
 std::vector<std::string> Gateway::missingModules() const {

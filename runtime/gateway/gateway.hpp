@@ -55,7 +55,7 @@ public:
     enum class State { Starting, Up, Draining };
     State state() const { return state_.load(); }
     std::uint16_t port() const { return port_.load(); }  // 0 before start
-    std::vector<manage::ModuleStatus> modules() const { return plane_->modules(); }
+    std::vector<manage::ModuleStatus> modules() const;
     std::vector<std::string> missingModules() const;  // of extPlugin.required
     std::vector<manage::Holder> holders() const;
     manage::Traffic traffic() const;
@@ -71,7 +71,8 @@ public:
     base::Result<void> act(const std::string& id, Action action) override;
     std::vector<manage::ModuleEvent> history(const std::string& id) const override { return plane_->history(id); }
     base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes) override;
-    base::Result<std::string, module::Refusal> install(std::string bytes) override;
+    base::Result<std::string, module::Refusal> install(std::string bytes,
+                                                       std::optional<std::string> signature) override;
     // ExplainControl: while the state is Up.
     base::Result<base::Value> explain(const manage::ExplainRequest& request) override;
     // UpstreamSource.
@@ -84,7 +85,7 @@ public:
     // Before start(), without extension modules.
     base::Result<base::Value> explainUnstarted(const manage::ExplainRequest& request) const;
     // A module's code hangs in a thread that can not be ended: end the program without taking it apart.
-    bool hasHungLoad() const { return loader_ && loader_->abandoned() > 0; }
+    bool hasHungLoad() const { return loader_ && !loader_->hanging().empty(); }
 
     struct Counts {
         std::size_t plugins, selectors, rules;

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <string>
 
-#include "base/replace_file.hpp"
 #include "gateway/commands.hpp"
 #include "gateway/ext_loader.hpp"
 #include "gateway/log_output.hpp"
 #include "module/elf_image.hpp"
 #include "module/module_file.hpp"
+#include "module/module_trust.hpp"
+#include "module/place_module.hpp"
 
 namespace weir::gateway {
 
@@ -104,11 +105,13 @@ int pluginInstallCommand(const Arguments& arguments) {
     if (!bench) return fail(EX_CONFIG, bench.error().text());
     const auto checked = bench->loader->check(arguments.module);
     if (!checked.ok()) return fail(kRefused, arguments.module.string() + ": " + checked.error().text());
-    const auto& [bytes, manifest] = checked->read;  // what was checked, whatever the file is by now
+    module::ModuleFile read = checked->read;  // what was checked, whatever the file is by now
+    read.signature = module::signatureBeside(arguments.module);
+    const module::Manifest& manifest = read.manifest;
     std::error_code failure;
     fs::create_directories(bench->extensions, failure);
     const fs::path to = bench->extensions / (manifest.id + ".so");
-    if (const auto done = base::replaceFile(to, bytes, 0644); !done) return fail(EX_CANTCREAT, done.error().text());
+    if (const auto done = module::placeModule(to, read); !done) return fail(EX_CANTCREAT, done.error().text());
     std::printf("%s: module %s %s\n", to.c_str(), manifest.id.c_str(), manifest.version.c_str());
     return EX_OK;
 }

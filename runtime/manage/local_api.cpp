@@ -27,6 +27,7 @@ using data::DataStore;
 using data::EntryKey;
 using data::EntryKind;
 using data::RecordReader;
+using module::kSignatureField;
 
 constexpr const char* kSuccess = "success";
 
@@ -129,28 +130,54 @@ PageReply cleanPlugin(const Call& call) {
     });
 }
 
+// What a call sends of a module beside the plugin's data; null counts as absent.
+struct Sent {
+    std::optional<std::string> jar;
+    std::optional<std::string> signature;
+
+    explicit Sent(const Value& plugin) : jar(textOf(plugin, "pluginJar")), signature(textOf(plugin, kSignatureField)) {}
+
+private:
+    static std::optional<std::string> textOf(const Value& plugin, std::string_view field) {
+        const Value* found = plugin.isObject() ? plugin.find(field) : nullptr;
+        if (!found || found->isNull()) return std::nullopt;
+        return found->text();
+    }
+};
+
 // The module that comes along serves first: its plugin may be what the data is for.
-std::optional<PageReply> install(const Call& call, const std::string& jar) {
-    auto bytes = module::decodeModule(jar);
+std::optional<PageReply> install(const Call& call, const Sent& sent) {
+    if (!sent.jar) return errorPage(400, std::string(kSignatureField) + " is there without pluginJar.");
+    auto bytes = module::decodeModule(*sent.jar);
     if (!bytes.ok()) return refusalPage(bytes.error());
-    const auto installed = call.controls.modules->install(std::move(bytes).value());
-    if (!installed.ok()) return refusalPage(installed.error());
+    std::optional<std::string> signature;
+    if (sent.signature) {
+        auto decoded = module::decodeSignature(*sent.signature);
+        if (!decoded.ok()) return refusalPage(decoded.error());
+        signature = std::move(decoded).value();
+    }
+    const auto installed = call.controls.modules->install(std::move(bytes).value(), std::move(signature));
+    if (!installed.ok()) {
+        module::Refusal refusal = installed.error();
+        if (refusal.code == module::RefusalCode::Untrusted && !sent.signature)
+            refusal.remedy += "; by a key of extPlugin.trust.keys also in pluginJarSignature";
+        return refusalPage(refusal);
+    }
     base::logInfo("module " + *installed + " was uploaded by call");
     return std::nullopt;
 }
 
 PageReply savePlugin(const Call& call) {
     const bool upload = call.controls.upload && call.controls.modules;
-    std::optional<std::string> jar;
+    std::optional<Sent> sent;
     const auto read = [&](const Value& tree, RecordReader& reader) {
-        const Value* found = tree.isObject() ? tree.find("pluginJar") : nullptr;
-        if (found && !found->isNull()) jar = found->text();
+        sent.emplace(tree);
         return pluginFrom(tree, reader);
     };
     const auto use = [&](const data::PluginData& plugin) {
-        if (jar && upload) {
-            if (auto refused = install(call, *jar)) return *refused;
-        } else if (jar && !jar->empty()) {
+        if (upload && (sent->jar || sent->signature)) {
+            if (auto refused = install(call, *sent)) return *refused;
+        } else if (sent->jar && !sent->jar->empty()) {
             base::logWarning("plugin '" + plugin.name + "': pluginJar is ignored: extPlugin.upload is false");
         }
         return call.change([&](DataStore& store) -> Result<void> {

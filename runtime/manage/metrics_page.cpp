@@ -13,7 +13,7 @@ namespace weir::manage {
 namespace {
 
 constexpr std::array kStates = {ModuleState::Active, ModuleState::NotSelected, ModuleState::Refused,
-                                ModuleState::Disabled, ModuleState::Draining};
+                                ModuleState::Disabled, ModuleState::Draining, ModuleState::Hanging};
 
 std::string word(ModuleState state) {
     std::string word(toText(state));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,15 +27,16 @@ public:
         Clear,     // forget why its bytes were set aside or refused, and look at the file again
     };
     // `id` is a module's, or the name of a file that is refused. NotFound: there is no such module, or nothing to do it
-    // with; InvalidModule: it was refused, the text begins with the code.
+    // with; InvalidModule: it was refused, and what served serves on; the text has the refusal with its code.
     virtual base::Result<void> act(const std::string& id, Action action) = 0;
     // What happened to it, oldest first; empty: it is not known.
     virtual std::vector<ModuleEvent> history(const std::string& id) const = 0;
     // What the whole pipeline would say to a module of these bytes, without loading it.
     virtual base::Result<module::ProbeReport, module::Refusal> validate(const std::string& bytes) = 0;
-    // Checks the bytes and has them serve from <id>.so in the ext directory; what was there before stays if they are
-    // refused. Answers the id.
-    virtual base::Result<std::string, module::Refusal> install(std::string bytes) = 0;
+    // Checks the bytes and has them serve from <id>.so in the ext directory, with the Ed25519 signature over them that
+    // came along, if any, beside it; what was there before stays if they are refused. Answers the id.
+    virtual base::Result<std::string, module::Refusal> install(std::string bytes,
+                                                               std::optional<std::string> signature) = 0;
 };
 
 }  // namespace weir::manage

@@ -32,9 +32,9 @@ void addFacts(const ModuleStatus& module, Value& value) {
     if (module.generation > 0) value.set("generation", number(static_cast<std::int64_t>(module.generation)));
     value.set("since", text(base::isoTime(module.since)));
     if (module.refusal) value.set("reason", text(module.refusal->text()));
-    if (module.state != ModuleState::Draining) return;
+    if (module.state != ModuleState::Draining && module.state != ModuleState::Hanging) return;
     const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - module.since);
-    value.set("drainingSeconds", number(std::max<std::int64_t>(lasts.count(), 0)));
+    value.set(std::string(toText(module.state)) + "Seconds", number(std::max<std::int64_t>(lasts.count(), 0)));
 }
 
 Value rowStart(std::string_view interface, std::string_view key) {
@@ -55,6 +55,7 @@ Value keyRow(const ModuleStatus& module, const ModuleStatus::Key& key) {
     if (isPlugin(key.provided)) row.set("order", number(key.provided.order));
     addModule(module.id, module.version, toText(key.state), row);
     addFacts(module, row);
+    if (module.rollbackRefused) row.set("rollbackRefused", text(module.rollbackRefused->text()));
     return row;
 }
 
@@ -91,6 +92,7 @@ Value facts(const ModuleStatus& module) {
     addFacts(module, value);
     if (!module.sha256.empty()) value.set("sha256", text(module.sha256));
     if (module.refusal) value.set("refusal", toValue(*module.refusal));
+    if (module.rollbackRefused) value.set("rollbackRefused", toValue(*module.rollbackRefused));
     if (!module.stays.empty()) value.set("stays", text(module.stays));
     if (module.failures) value.set("failures", number(static_cast<std::int64_t>(module.failures)));
     return value;
@@ -144,6 +146,7 @@ std::string_view toText(ModuleState state) {
         case ModuleState::Refused: return "refused";
         case ModuleState::Disabled: return "disabled";
         case ModuleState::Draining: return "draining";
+        case ModuleState::Hanging: return "hanging";
     }
     return "unknown";
 }
@@ -199,6 +202,7 @@ PageReply modulePage(const std::string& id, const std::vector<ModuleStatus>& mod
     if (shown->state == ModuleState::Draining) body.set("holders", holdersOf(*shown, holders));
     body.set("refused", companions(modules, *shown, ModuleState::Refused, {}));
     body.set("draining", companions(modules, *shown, ModuleState::Draining, holders));
+    body.set("hanging", companions(modules, *shown, ModuleState::Hanging, {}));
     return {200, base::toJson(body), {}, {}, {}};
 }
 

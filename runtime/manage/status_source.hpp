@@ -21,6 +21,7 @@ enum class ModuleState {
     Refused,      // a file of the ext directory that was not taken
     Disabled,     // taken out by a call
     Draining,     // a generation that was replaced or removed and that requests still use
+    Hanging,      // a load that did not end in its time: its thread goes on until the process ends
 };
 
 // One generation of a module, or a file that could not become one.
@@ -40,6 +41,7 @@ struct ModuleStatus {
     std::uint64_t generation = 0;  // counts those of one id from 1; 0: refused
     std::chrono::system_clock::time_point since;  // when it came into this state
     std::optional<module::Refusal> refusal;  // why it is refused or disabled
+    std::optional<module::Refusal> rollbackRefused;  // why it serves on though it was to be rolled back
     std::string stays;           // why its code stays in memory when it is over; empty: it does not
     std::uint64_t failures = 0;  // requests that it failed since it came
     std::uint64_t firstSnapshot = 0;  // versions that it serves in; last 0: it still does
@@ -52,7 +54,7 @@ ModuleStatus describe(const module::Manifest& manifest, const std::filesystem::p
 // Something that happened to a module.
 struct ModuleEvent {
     std::chrono::system_clock::time_point time;
-    std::string what;  // loaded, replaced, removed, refused, disabled, rolled back
+    std::string what;  // loaded, replaced, removed, refused, disabled, rolled back, roll-back refused
     std::string version;
     std::string sha256;
     std::uint64_t generation = 0;  // 0: it has none

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace weir::module {
 struct ModuleFile {
     std::string bytes;
     Manifest manifest;
+    std::optional<std::string> signature{};  // that came with the bytes, 64 bytes; else it lies beside them
 };
 
 // Whether a directory's entry is looked at as a module: *.so, dot files not.

@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kSignatureBytes = 64;
 constexpr std::size_t kMaxSignatureFile = 1024;
 constexpr int kMaxLinks = 40;  // as the kernel's
 
@@ -211,8 +210,14 @@ base::Result<TrustPolicy> TrustPolicy::make(std::span<const std::string> sha256,
 
 fs::path signatureOf(const fs::path& file) { return file.string() + ".sig"; }
 
+std::optional<std::string> signatureBeside(const fs::path& file) {
+    Signature signature = readSignature(signatureOf(file));
+    if (!signature.problem.empty()) return std::nullopt;
+    return std::move(signature.bytes);
+}
+
 std::optional<Refusal> checkTrust(const fs::path& file, std::string_view bytes, const std::string& sha256,
-                                  const TrustPolicy& policy) {
+                                  const TrustPolicy& policy, const std::optional<std::string>& sent) {
     if (policy.trustsAll() || policy.sha256.contains(sha256)) return std::nullopt;
     Refusal refusal{RefusalCode::Untrusted, "", "", "", ""};
     if (!policy.sha256.empty()) {
@@ -223,17 +228,18 @@ std::optional<Refusal> checkTrust(const fs::path& file, std::string_view bytes, 
     }
     if (policy.keys.empty()) return refusal;
 
-    const fs::path path = signatureOf(file);
-    const Signature signature = readSignature(path);
+    const std::string where = sent ? std::string(kSignatureField) : signatureOf(file).string();
+    const Signature signature = sent ? Signature{*sent, ""} : readSignature(where);
     const auto good = [&](const TrustPolicy::Key& key) { return verifies(key, bytes, signature.bytes); };
     if (signature.problem.empty() && std::ranges::any_of(policy.keys, good)) return std::nullopt;
     const std::string problem =
         signature.problem.empty() ? "is no signature over these bytes by a known key" : signature.problem;
     const bool listed = !refusal.found.empty();
-    refusal.found += (listed ? "; " : "") + path.string() + " " + problem;
+    refusal.found += (listed ? "; " : "") + where + " " + problem;
     refusal.wanted += (listed ? " or " : "") + ("a signature by " + keyNames(policy));
-    refusal.remedy += (listed ? " or " : "") + ("sign it: openssl pkeyutl -sign -rawin -inkey KEY -in " +
-                                                file.string() + " -out " + path.string());
+    const std::string command = "sign it: openssl pkeyutl -sign -rawin -inkey KEY -in ";
+    refusal.remedy += (listed ? " or " : "") +
+                      (sent ? std::string(kSignRemedy) : command + file.string() + " -out " + where);
     return refusal;
 }
 

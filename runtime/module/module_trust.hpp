@@ -51,9 +51,13 @@ struct TrustPolicy {
 // comes or changes, a file that was refused may be good: look at it as at the file itself.
 std::filesystem::path signatureOf(const std::filesystem::path& file);
 
+// What is beside the file, as it is; nullopt: nothing that is a signature.
+std::optional<std::string> signatureBeside(const std::filesystem::path& file);
+
 // Whether the policy lets `bytes`, read from `file`, run; Untrusted says what was looked for. `sha256`: of `bytes`, in
-// lower-case hex. Reads the signature's file when the hash does not decide. Any thread.
+// lower-case hex. `sent`: the signature that came with them in an upload; without one its file is read when the hash
+// does not decide. Any thread.
 std::optional<Refusal> checkTrust(const std::filesystem::path& file, std::string_view bytes, const std::string& sha256,
-                                  const TrustPolicy& policy);
+                                  const TrustPolicy& policy, const std::optional<std::string>& sent = std::nullopt);
 
 }  // namespace weir::module

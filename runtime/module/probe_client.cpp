@@ -36,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLogBytes = 16 * 1024;
 constexpr std::size_t kAnswerBytes = 256 * 1024;  // the longest line that is waited for
 constexpr std::size_t kLastWordsBytes = 200;
+constexpr std::int64_t kLookForStopMs = 100;
 
 // What the module may see of this program's environment: how libraries are found, the locale, and what the sanitizers
 // were told. Nothing else: variables carry secrets.
@@ -209,6 +210,7 @@ public:
     Answers answers;
     std::string log;
     bool timedOut = false;
+    bool stopped = false;
     int status = 0;  // as wait gives it
 
     Child(pid_t pid, Descriptor answersPipe, Descriptor logPipe, std::string token)
@@ -217,8 +219,8 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Listens until it is over, or kills it at the deadline. 0, or why that cannot be done.
-    int run(Clock::time_point deadline) {
+    // Listens until it is over, or kills it at the deadline or when asked to stop. 0, or why that cannot be done.
+    int run(Clock::time_point deadline, const std::stop_token& stop) {
         const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
         if (process.fd() < 0) return errno;
         pollfd waiting[] = {
@@ -229,7 +231,11 @@ public:
                 timedOut = true;
                 break;
             }
-            if (::poll(waiting, 3, static_cast<int>(std::min<std::int64_t>(left.count(), 60000))) < 0) {
+            if (stop.stop_requested()) {
+                stopped = true;
+                break;
+            }
+            if (::poll(waiting, 3, static_cast<int>(std::min<std::int64_t>(left.count(), kLookForStopMs))) < 0) {
                 if (errno == EINTR) continue;
                 return errno;
             }
@@ -309,6 +315,7 @@ std::string howEnded(int status) {
 // What came of it. A signal counts even behind the last answer: the gateway would die at its stop.
 Result<ProbeReport, Refusal> judge(const ProbeInput& input, Child& child, const std::string& step) {
     const std::string ended = "ended by " + howEnded(child.status) + lastWords(child.log);
+    if (child.stopped) return Refusal{RefusalCode::ProbeFailed, "trial", "given up: the gateway stops", "", ""};
     if (child.timedOut) return tooSlow(input, child, step.empty() ? "start of weir-probe" : step);
     if (child.answers.refused()) return asTold(*child.answers.refused());
     if (step.empty()) {  // nothing of the module has run
@@ -355,7 +362,7 @@ Result<ProbeReport, Refusal> probeModule(const ProbeInput& input) {
     Child child(pid, std::move(answers.read), std::move(log.read), token);
     answers.write = Descriptor();
     log.write = Descriptor();
-    if (const int failure = child.run(began + input.deadline)) return cannotProbe(input, "wait", failure);
+    if (const int failure = child.run(began + input.deadline, input.stop)) return cannotProbe(input, "wait", failure);
 
     auto report = judge(input, child, lastStep(request.fd()));
     if (report) report->took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);

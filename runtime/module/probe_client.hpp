@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct ProbeInput {
     std::string dataJson;
     std::vector<std::string> balancers;  // the load balancers that this data may name
     std::chrono::milliseconds deadline{10000};  // for all of it
+    std::stop_token stop;                       // once it is requested the trial is ended, with ProbeFailed
 };
 
 struct ProbeReport {

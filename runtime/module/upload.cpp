@@ -28,6 +28,10 @@ std::string nameOf(char c) {
     return std::string("the byte 0x") + hex[byte >> 4] + hex[byte & 15];
 }
 
+std::string textOf(const Base64Fault& fault) {
+    return "broken base64 at character " + std::to_string(fault.position) + ": " + fault.problem;
+}
+
 Refusal refuse(RefusalCode code, std::string found, std::string wanted, std::string remedy) {
     return {code, "pluginJar", std::move(found), std::move(wanted), std::move(remedy)};
 }
@@ -80,10 +84,18 @@ base::Result<std::string, Refusal> decodeModule(std::string_view base64, std::si
     }
     auto bytes = decodeBase64(base64);
     if (bytes) return std::move(bytes).value();
-    const Base64Fault& fault = bytes.error();
-    return refuse(RefusalCode::Unreadable,
-                  "broken base64 at character " + std::to_string(fault.position) + ": " + fault.problem, format,
-                  "encode it with base64 -w0 FILE");
+    return refuse(RefusalCode::Unreadable, textOf(bytes.error()), format, "encode it with base64 -w0 FILE");
+}
+
+base::Result<std::string, Refusal> decodeSignature(std::string_view base64) {
+    const auto bad = [](std::string found) {
+        return Refusal{RefusalCode::Unreadable, std::string(kSignatureField), std::move(found),
+                       "the 64 bytes of an Ed25519 signature in base64 (RFC 4648)", std::string(kSignRemedy)};
+    };
+    auto bytes = decodeBase64(base64);
+    if (!bytes) return bad(textOf(bytes.error()));
+    if (bytes->size() != kSignatureBytes) return bad(std::to_string(bytes->size()) + " bytes long");
+    return std::move(bytes).value();
 }
 
 }  // namespace weir::module

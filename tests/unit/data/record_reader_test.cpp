@@ -177,10 +177,11 @@ TEST_CASE("a plugin may have its own order, and a module in a file is only warne
     CHECK(base::toJson(plugin->config) == R"({"multi":"x"})");
     CHECK_FALSE(reading.reader.readPlugin(yaml("name: divide"))->sort);
     CHECK(reading.warnings.empty());
-    REQUIRE(reading.reader.readPlugin(yaml("{name: own, pluginJar: UEsDBA==}")));
+    REQUIRE(reading.reader.readPlugin(yaml("{name: own, pluginJar: UEsDBA==, pluginJarSignature: eA==}")));
     CHECK(reading.warnings ==
           std::vector<std::string>{
-              "f.yaml:1:24: plugin.pluginJar is taken from calls only"});
+              "f.yaml:1:24: plugin.pluginJar is taken from calls only",
+              "f.yaml:1:54: plugin.pluginJarSignature is taken from calls only"});
 }
 
 TEST_CASE("metadata and app auth are read as ShenYu names them") {

@@ -46,7 +46,8 @@ TEST_CASE("the page of a module has all its facts") {
           R"("since":"2026-11-30T00:00:00Z","sha256":"abc","unload":"resident","provides":[)"
           R"({"interface":"Plugin","key":"greet","order":150,"state":"active",)"
           R"("fields":{"rule":[{"name":"text","type":"string"}]}},)"
-          R"({"interface":"Plugin","key":"other","order":7,"state":"not selected"}],"refused":[],"draining":[]})");
+          R"({"interface":"Plugin","key":"other","order":7,"state":"not selected"}],)"
+          R"("refused":[],"draining":[],"hanging":[]})");
 }
 
 TEST_CASE("a page goes by the module's id, else by a plugin's key") {
@@ -94,6 +95,23 @@ TEST_CASE("a generation that drains is told with how long it does") {
     CHECK(text(replaced, "drainingSeconds") == "absent");
     REQUIRE(replaced.find("draining")->items().size() == 1);
     CHECK(text(replaced.find("draining")->items()[0], "generation") == "1");
+}
+
+TEST_CASE("a load that hangs is told with how long it does, beside what serves") {
+    Modules modules = {pluginModule("hello", 1), pluginModule("hello", 1, ModuleState::Hanging)};
+    modules[1].since = std::chrono::system_clock::now() - std::chrono::minutes(2);
+    const base::Value shown = page("hello", modules);
+    CHECK(text(shown, "state") == "active");
+    REQUIRE(shown.find("hanging")->items().size() == 1);
+    CHECK(text(shown.find("hanging")->items()[0], "state") == "hanging");
+    CHECK(std::stoi(text(shown.find("hanging")->items()[0], "hangingSeconds")) >= 120);
+}
+
+TEST_CASE("a roll-back that was refused is told with the generation that serves on") {
+    Modules modules = {pluginModule("hello", 1)};
+    modules[0].rollbackRefused = module::Refusal{module::RefusalCode::ConfigRefused, "rule 'r'", "bad", {}, {}};
+    CHECK(text(*page("hello", modules).find("rollbackRefused"), "code") == "config_refused");
+    CHECK(text(moduleRows(modules, {}).items()[0], "rollbackRefused") == "config_refused: rule 'r' is bad");
 }
 
 TEST_CASE("rows go by interface, order and key, then come what waits and what is refused") {

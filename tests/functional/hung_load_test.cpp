@@ -1,0 +1,110 @@
+// Modules that pass their trial and then do not come back from being loaded.
+#include <fstream>
+
+#include "functional/ext_folder.hpp"
+#include "functional/module_caller.hpp"
+#include "functional/proxy_config.hpp"
+#include "support/catch.hpp"
+#include "support/gateway_process.hpp"
+#include "support/recording_upstream.hpp"
+
+namespace fs = std::filesystem;
+using namespace weir::support;
+using namespace weir::functional;
+using Catch::Contains;
+
+namespace {
+
+// Whether the process has a child now.
+bool hasChild(const GatewayProcess& gateway) {
+    const fs::path tasks = "/proc/" + std::to_string(gateway.process().pid()) + "/task";
+    for (const auto& task : fs::directory_iterator(tasks)) {
+        int child = 0;
+        if (std::ifstream(task.path() / "children") >> child) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a load that hangs after its trial is shown with its age, all else goes on, and the process ends at once") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    folder.copy(built("hello-1", "hello"), "hello.so");
+    GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder, {"--extPlugin.createTimeout=300ms"}));
+    const LogWatch log(gateway);
+    folder.rename(built("hello-hangs", "hello"), "hello.so");
+    log.waitFor({folder.file("hello.so").string(), "refused", "create_timeout", "not done after 300 ms",
+                 "its thread goes on until the process ends", "its last generation serves on"});
+    CHECK(hello(gateway) == "1");
+    CHECK_THAT(page(gateway, "/plugins"), Contains("\"state\":\"hanging\"") && Contains("\"hangingSeconds\":"));
+    CHECK_THAT(page(gateway, "/plugins/hello"), Contains("\"state\":\"active\"") && Contains("create_timeout") &&
+                                                    Contains("\"hanging\":[{\"id\":\"hello\""));
+    CHECK_THAT(page(gateway, "/actuator/prometheus"), Contains("{module=\"hello\",state=\"hanging\"} 1\n"));
+    CHECK(shows(gateway, "/plugins/hello", "\"hangingSeconds\":1"));
+
+    folder.copy(built("order-a", "order-a"), "order.so");
+    CHECK(eventually([&] {
+        get(gateway.port(), "/http/a");
+        return lastRequest(upstream).field("X-Order") == "a";
+    }));
+    const HttpMessage again = call(gateway, "/plugins/hello:reload");  // makes no second thread that hangs
+    CHECK(again.status() == 409);
+    CHECK_THAT(again.body, Contains("create_timeout") && Contains("hanging since"));
+    CHECK(log.count("hello: creating hangs") == 1);
+    folder.rename(built("hello-2", "hello"), "hello.so");
+    CHECK(becomes(gateway, "2"));
+    CHECK_THAT(page(gateway, "/plugins/hello"), Contains("\"hanging\":[{\"id\":\"hello\""));
+
+    CHECK(gateway.stop() == 0);
+    log.waitFor({"still hangs: ending at once"});
+}
+
+TEST_CASE("a load that comes back late is not used, and leaves the process") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder, {"--extPlugin.createTimeout=200ms"}));
+    const LogWatch log(gateway);
+    folder.rename(built("hello-slow", "hello"), "hello.so");
+    log.waitFor({"hello.so", "create_timeout"});
+    CHECK(shows(gateway, "/plugins/hello", "\"state\":\"hanging\""));
+    log.waitFor({"module hello (" + folder.file("hello.so").string() + "): its load came back after", "not used"});
+    CHECK(log.count("hello: destroyed slow") == 1);
+    CHECK_THAT(page(gateway, "/plugins/hello"), !Contains("\"state\":\"hanging\"") && Contains("create_timeout"));
+    CHECK(hello(gateway) == "none");
+    CHECK(gateway.mappedFiles("/hello-").empty());
+    CHECK(gateway.stop() == 0);
+    CHECK(log.count("still hangs") == 0);
+}
+
+TEST_CASE("what hung when the process ended is set aside at the next start") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    {
+        GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder, {"--extPlugin.createTimeout=100ms"}));
+        const LogWatch log(gateway);
+        folder.rename(built("hello-hangs", "hello"), "hello.so");
+        log.waitFor({"hello.so", "create_timeout"});
+        CHECK(gateway.stop() == 0);
+    }
+    const GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder));
+    CHECK_THAT(page(gateway, "/plugins/hello"), Contains("set_aside"));
+    CHECK_THAT(gateway.process().output(), !Contains("hello: creating"));
+}
+
+TEST_CASE("a stop waits neither for a trial that hangs nor for a load") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder, {"--extPlugin.probeTimeout=5m",
+                                                                                "--extPlugin.createTimeout=5m"}));
+    const LogWatch log(gateway);
+    SECTION("a trial") {
+        folder.rename(fs::path(WEIR_BAD_MODULES) / "load-sleeps" / "bad-load-sleeps.so", "bad-load-sleeps.so");
+        REQUIRE(eventually([&] { return hasChild(gateway); }));
+    }
+    SECTION("a load") {
+        folder.rename(built("hello-hangs", "hello"), "hello.so");
+        log.waitFor({"hello: creating hangs"});
+    }
+    CHECK(gateway.stop() == 0);
+}
