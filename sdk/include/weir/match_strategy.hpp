@@ -25,8 +25,8 @@ private:
 class MatchStrategy {
 public:
     virtual ~MatchStrategy() = default;
-    // Any loop's thread, several at once. Must not block.
-    virtual bool match(const Conditions& conditions) const noexcept = 0;
+    // Any loop's thread, several at once. Must not block. An exception is logged, and nothing matches.
+    virtual bool match(const Conditions& conditions) const = 0;
 
 protected:
     MatchStrategy() = default;
@@ -54,7 +54,8 @@ private:
     }
     static void destroy(void* state) noexcept { delete static_cast<MatchStrategy*>(state); }
     static std::int32_t match(void* state, const weir_conditions* conditions) noexcept {
-        return static_cast<const MatchStrategy*>(state)->match(Conditions(conditions));
+        const auto* strategy = static_cast<const MatchStrategy*>(state);
+        return answerOr(false, "match", [&] { return strategy->match(Conditions(conditions)); });
     }
 };
 

@@ -16,8 +16,8 @@ public:
     virtual ~ParameterData() = default;
     // The value for a request; blank or empty: it is missing. It must live until the exchange ends: what the exchange
     // or this object holds does, for a text made here there is Exchange::keep(). May read the exchange, not change it.
-    // Loop thread, on several loops at once. Must not block.
-    virtual std::string_view read(Exchange& exchange) noexcept = 0;
+    // Loop thread, on several loops at once. Must not block. An exception is logged, and the value is missing.
+    virtual std::string_view read(Exchange& exchange) = 0;
 
 protected:
     ParameterData() = default;
@@ -45,7 +45,8 @@ private:
     }
     static void destroy(void* state) noexcept { delete static_cast<ParameterData*>(state); }
     static weir_str read(void* state, weir_exchange* exchange) noexcept {
-        return str(static_cast<ParameterData*>(state)->read(Exchange::from(exchange)));
+        auto* parameter = static_cast<ParameterData*>(state);
+        return str(answerOr(std::string_view(), "read", [&] { return parameter->read(Exchange::from(exchange)); }));
     }
 };
 

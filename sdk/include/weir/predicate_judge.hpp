@@ -22,8 +22,8 @@ class PredicateJudge {
 public:
     virtual ~PredicateJudge() = default;
     // Whether the value meets the condition. `value` lives until the call returns. Any loop's thread, several at once.
-    // Must not block.
-    virtual bool judge(std::string_view value) const noexcept = 0;
+    // Must not block. An exception is logged, and the value does not meet the condition.
+    virtual bool judge(std::string_view value) const = 0;
 
 protected:
     PredicateJudge() = default;
@@ -58,7 +58,7 @@ private:
     }
     static void destroy(void* state) noexcept { delete static_cast<PredicateJudge*>(state); }
     static std::int32_t judge(void* state, weir_str value) noexcept {
-        return static_cast<const PredicateJudge*>(state)->judge(view(value));
+        return answerOr(false, "judge", [&] { return static_cast<const PredicateJudge*>(state)->judge(view(value)); });
     }
 };
 

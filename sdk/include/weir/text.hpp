@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdio>
 #include <exception>
 #include <string_view>
 
@@ -40,6 +41,25 @@ weir_status guarded(weir_error* error, Make&& make) noexcept {
     } catch (...) {
         return report(error, "an exception of an unknown type");
     }
+}
+
+// What `hook` answers, of a kind that can not tell the host that it failed: an exception is logged with the hook's
+// name, and the answer is `otherwise`.
+template <class Answer, class Hook>
+Answer answerOr(Answer otherwise, const char* name, Hook&& hook) noexcept {
+    const auto logged = [name](const char* what) {
+        char line[256];  // memory may be what is missing
+        std::snprintf(line, sizeof line, "%s() threw: %s", name, what);
+        hostTable->log(WEIR_LOG_ERROR, str(line));
+    };
+    try {
+        return hook();
+    } catch (const std::exception& caught) {
+        logged(caught.what());
+    } catch (...) {
+        logged("an exception of an unknown type");
+    }
+    return otherwise;
 }
 
 }  // namespace weir::detail

@@ -353,6 +353,22 @@ inline const weir_host& fakeHost() {
     return host;
 }
 
+// The fake host, with a log that is kept: the level's number and the text.
+inline std::vector<std::string>& loggedLines() {
+    static std::vector<std::string> lines;
+    return lines;
+}
+inline const weir_host& loggingHost() {
+    static const weir_host host = [] {
+        weir_host made = fakeHost();
+        made.log = [](weir_log_level level, weir_str text) {
+            loggedLines().push_back(std::to_string(level) + " " + std::string(text.data, text.size));
+        };
+        return made;
+    }();
+    return host;
+}
+
 // JSON text as a value that a module can be given. Lives as long as this object.
 class FakeValue {
 public:

@@ -23,6 +23,13 @@ struct Unborn : weir::MatchStrategy {
     bool match(const weir::Conditions&) const noexcept override { return true; }
 };
 
+struct Lost : weir::MatchStrategy {
+    bool match(const weir::Conditions& conditions) const override {
+        if (conditions.size() == 0) throw std::out_of_range("no conditions");
+        throw 7;
+    }
+};
+
 // Conditions as the host hands them over.
 struct FakeConditions : weir_conditions {
     explicit FakeConditions(std::vector<bool> answers)
@@ -60,4 +67,20 @@ TEST_CASE("a match mode that cannot be constructed is refused with the reason") 
     CHECK(table.create(&weir::test::fakeHost(), &state, error.raw()) == WEIR_INVALID);
     CHECK(state == nullptr);
     CHECK(error.text == "no licence");
+}
+
+TEST_CASE("a match mode that throws matches nothing, and is logged") {
+    const weir_match_strategy table = weir::matchStrategy<Lost>("lost").table;
+    void* state = nullptr;
+    FakeError error;
+    REQUIRE(table.create(&weir::test::loggingHost(), &state, error.raw()) == WEIR_OK);
+    weir::test::loggedLines().clear();
+    const FakeConditions none({});
+    const FakeConditions one({true});
+    CHECK(table.match(state, &none) == 0);
+    CHECK(table.match(state, &one) == 0);
+    CHECK(weir::test::loggedLines() ==
+          std::vector<std::string>{"3 match() threw: no conditions",
+                                   "3 match() threw: an exception of an unknown type"});
+    table.destroy(state);
 }

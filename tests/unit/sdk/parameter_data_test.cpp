@@ -29,6 +29,11 @@ struct HeaderOf : weir::ParameterData {
     std::string name;
 };
 
+struct Missing : weir::ParameterData {
+    explicit Missing(const std::string&) {}
+    std::string_view read(weir::Exchange&) override { throw std::runtime_error("no tenant"); }
+};
+
 }  // namespace
 
 TEST_CASE("a parameter type is made for a paramName and reads requests") {
@@ -58,4 +63,16 @@ TEST_CASE("a paramName that a parameter type throws at is refused with the reaso
     CHECK(state == nullptr);
     CHECK(error.whole() == "paramName is empty");
     CHECK(table.create(&weir::test::fakeHost(), {}, &state, error.raw()) == WEIR_INVALID);
+}
+
+TEST_CASE("a value that a parameter type throws at is missing, and logged") {
+    const weir_parameter_data table = weir::parameterData<Missing>("missing").table;
+    void* state = nullptr;
+    FakeError error;
+    REQUIRE(table.create(&weir::test::loggingHost(), str("a"), &state, error.raw()) == WEIR_OK);
+    weir::test::loggedLines().clear();
+    FakeExchange exchange;
+    CHECK(table.read(state, &exchange).size == 0);
+    CHECK(weir::test::loggedLines() == std::vector<std::string>{"3 read() threw: no tenant"});
+    table.destroy(state);
 }

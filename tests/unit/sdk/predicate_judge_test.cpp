@@ -22,6 +22,11 @@ struct Longer : weir::PredicateJudge {
     std::size_t size;
 };
 
+struct Strict : weir::PredicateJudge {
+    explicit Strict(const weir::Condition&) {}
+    bool judge(std::string_view value) const override { return std::string(value).at(3) == 'x'; }
+};
+
 weir_status create(const weir_predicate_judge& table, const char* type, const char* name, const char* value,
                    void*& state, FakeError& error) {
     const weir_condition condition{sizeof(weir_condition), 0, str(type), str(name), str(value)};
@@ -63,4 +68,19 @@ TEST_CASE("a condition that an operator throws at is refused with the reason") {
         CHECK(state == nullptr);
         CHECK(error.whole() == row.error);
     }
+}
+
+TEST_CASE("an operator that throws at a value does not hold for it, and is logged") {
+    const weir_predicate_judge table = weir::predicateJudge<Strict>("strict").table;
+    const weir_condition condition{sizeof(weir_condition), 0, str("header"), str("a"), str("b")};
+    void* state = nullptr;
+    FakeError error;
+    REQUIRE(table.create(&weir::test::loggingHost(), &condition, &state, error.raw()) == WEIR_OK);
+    weir::test::loggedLines().clear();
+    CHECK(table.judge(state, str("abcx")) == 1);
+    CHECK(weir::test::loggedLines().empty());
+    CHECK(table.judge(state, str("abc")) == 0);
+    REQUIRE(weir::test::loggedLines().size() == 1);
+    CHECK_THAT(weir::test::loggedLines()[0], Catch::StartsWith("3 judge() threw: "));
+    table.destroy(state);
 }
