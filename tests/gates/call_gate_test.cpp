@@ -23,7 +23,6 @@ constexpr std::uint64_t kWarmUp = 100;
 constexpr std::uint64_t kRequests = 1000;
 // Waits in epoll_wait, of all requests together, that a timer ends instead of a request.
 constexpr std::uint64_t kTimerWakes = kRequests / 100;
-constexpr std::uint64_t kAllocations = 7;  // rewrite's and those of its regular expression
 
 std::uint64_t of(const Calls& calls, Call call) { return calls[static_cast<std::size_t>(call)]; }
 
@@ -94,11 +93,11 @@ TEST_CASE("a keep-alive request through the default chain makes no call that it 
         Calls most;  // for one request: receive, EAGAIN, send, epoll_wait, epoll_ctl, futex, other, malloc
     };
     const Row row = GENERATE(values<Row>({
-        {"GET", 1, 0, 100, {2, 0, 2, 2, 0, 0, 0, kAllocations}},
-        {"a request with a body of 100 bytes", 1, 100, 100, {2, 0, 2, 2, 0, 0, 0, kAllocations}},
-        {"a request with a body of 16 KiB", 1, 16384, 100, {2, 0, 2, 2, 0, 0, 0, kAllocations}},
-        {"an answer of 16 KiB", 1, 0, 16384, {2, 0, 2, 2, 0, 0, 0, kAllocations}},
-        {"two loops at work", 2, 0, 100, {2, 0, 2, 2, 0, 0, 0, kAllocations}},
+        {"GET", 1, 0, 100, {2, 0, 2, 2, 0, 0, 0, 0}},
+        {"a request with a body of 100 bytes", 1, 100, 100, {2, 0, 2, 2, 0, 0, 0, 0}},
+        {"a request with a body of 16 KiB", 1, 16384, 100, {2, 0, 2, 2, 0, 0, 0, 0}},
+        {"an answer of 16 KiB", 1, 0, 16384, {2, 0, 2, 2, 0, 0, 0, 0}},
+        {"two loops at work", 2, 0, 100, {2, 0, 2, 2, 0, 0, 0, 0}},
     }));
     INFO(row.name);
     const RecordingUpstream upstream(answersOf(row.answerBytes));
