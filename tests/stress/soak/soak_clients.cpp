@@ -308,7 +308,12 @@ void Clients::connectionOver(std::size_t number) {
             return begin(number);
         }
         ++client.answered;
-        count(client, plan, End::Cut);
+        // The reset that cuts an answer takes with it what the gateway's socket still holds of those before.
+        const auto behind = client.batch.begin() + static_cast<std::ptrdiff_t>(client.answered);
+        if (std::any_of(behind, client.batch.end(), [](const Pending& p) { return mayBeCut(p.plan); }))
+            ++tally_.ends[static_cast<std::size_t>(End::Cut)];
+        else
+            count(client, plan, End::Cut);
     } else if (!told && !client.batch.back().plan.halfClose) {
         wrong(client, "the connection ended behind an answer");
     }

@@ -116,6 +116,16 @@ private:
     Swaps swaps_;
 };
 
+// What a gateway has logged of itself; what upstreams and clients do are warnings.
+std::string errorLines(const std::string& log) {
+    std::istringstream lines(log);
+    std::string found;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("Z error ") != std::string::npos) found += line + "\n";
+    }
+    return found;
+}
+
 void soak(const Length& length) {
     const std::uint64_t seed = fromEnvironment("WEIR_SOAK_SEED", static_cast<std::uint64_t>(::getpid()));
     std::cerr << "soak with WEIR_SOAK_SEED=" << seed << std::endl;
@@ -154,7 +164,7 @@ void soak(const Length& length) {
     CHECK(late.resident <= early.resident + (8 << 20));
 #endif
     CHECK(soak.gateway().stop() == 0);
-    CHECK(soak.gateway().process().output().find(" error ") == std::string::npos);
+    CHECK(errorLines(soak.gateway().process().output()) == "");
 }
 
 }  // namespace

@@ -239,8 +239,10 @@ void Upstreams::answer(Connection& connection) {
         appendFramed(out, plan.answered, plan.id, Direction::Answer, plan.answerBytes);
     }
     fail(connection, out.find("\r\n\r\n", begin) + 4);
-    // The rest of some comes later: in the middle of the head, of the body, between both.
-    if (random_.perMille(20) && connection.after == Connection::After::Stay) {
+    // The rest of some comes later: in the middle of the head, of the body, between both. Not a surplus: the connection
+    // may be somebody else's by then.
+    const bool whole = plan.fault == Fault::Surplus || connection.after != Connection::After::Stay;
+    if (!whole && random_.perMille(20)) {
         connection.limit = random_.below(static_cast<std::uint32_t>(out.size()));
         timers_.add(std::chrono::milliseconds(random_.below(10)), connection.tag);
     }
