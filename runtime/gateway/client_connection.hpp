@@ -119,6 +119,7 @@ private:
     http::ResponseFraming framing();
     void collectResponse();
     void queueResponse(std::string_view piece, bool last);
+    void cutResponse();
     void flush();
     void written();
     void responseOver();
@@ -174,6 +175,7 @@ private:
     bool chunkedUp_ = false;
     bool chunkedDown_ = false;
     bool bodyless_ = false;        // no body bytes go to the client
+    bool endsByClose_ = false;     // the end of the connection is that of the response
     bool responseDone_ = false;    // all of it is queued
     bool keepAlive_ = true;
     bool continued_ = false;       // 100 Continue was sent, or is not needed any more

@@ -34,6 +34,7 @@ http::ResponseFraming ClientConnection::framing() {
     // The length of the 200 that a 304 stands for is not known here, and no other may be told (RFC 9110 8.6).
     if (head.status == 204 || (head.status == 304 && !exchange_->response.streams())) framing.kind = Kind::None;
     chunkedDown_ = framing.kind == Kind::Chunked && !bodyless_;
+    endsByClose_ = framing.kind == Kind::UntilClose || head.status == 101;
     if (framing.kind == Kind::UntilClose) keepAlive_ = false;
     // What is left of the request body is either forwarded beside the response, or short enough to throw away. One
     // that the client holds back for a 100 Continue may never come.
@@ -96,10 +97,21 @@ void ClientConnection::onCallBody() {
 
 void ClientConnection::onCallBroken() {
     endCall();
-    if (!std::exchange(collecting_, false)) return abort();  // the client must see that it is cut: the head is out
+    if (!std::exchange(collecting_, false)) return cutResponse();
     response_ = nullptr;
     if (sink_ == Sink::Call) stopReading();  // nobody takes the rest of the request
     exchange_->complete(std::exchange(operation_, 0), WEIR_IO);
+}
+
+// The client must see that the response is cut, as its head is out. A length or chunks say so by what is missing; only
+// where the end of the connection is the end of the body it takes a reset. That one would throw away, too, what the
+// socket still holds of earlier answers.
+void ClientConnection::cutResponse() {
+    if (endsByClose_) return abort();
+    keepAlive_ = false;
+    timer_.disarm();
+    out_.clear();
+    finishExchange(WEIR_FINISH_ABORTED);
 }
 
 void ClientConnection::flush() {

@@ -148,6 +148,28 @@ TEST_CASE("an upstream that breaks off in the middle cuts the client off visibly
     }
 }
 
+TEST_CASE("a response that is cut takes nothing of the answers before it") {
+    // More than the client's side of the connection holds unread, so that the gateway's side has the rest of it.
+    const std::string first(300'000, 'x');
+    RecordingUpstream upstream([&](RecordingUpstream::Connection& connection) {
+        connection.next();
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + first);
+        connection.next();
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartial");
+    });
+    GatewayProcess gateway(proxyTo(upstream.address()));
+    RawClient client(gateway.port());
+    client.send("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\nGET /http/b HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(eventually([&] {
+        return get(gateway.managementPort(), "/actuator/prometheus").body.find("weir_requests_aborted_total 1\n") !=
+               std::string::npos;
+    }));
+    const auto answer = client.message();
+    REQUIRE(answer);
+    CHECK(answer->body == first);
+    CHECK_THAT(client.receiveUntilClose(), Catch::EndsWith("partial"));
+}
+
 TEST_CASE("a client that goes away cancels the call to the upstream") {
     struct Row {
         const char* name;

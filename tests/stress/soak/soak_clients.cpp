@@ -302,18 +302,8 @@ void Clients::connectionOver(std::size_t number) {
     Client& client = clients_[number];
     const bool told = client.closes && !client.head;
     if (!told && client.answered < client.batch.size()) {
-        const Plan plan = client.batch[client.answered].plan;
-        if (!client.stream.broken) {
-            wrong(client, "the connection ended without a reset");
-            return begin(number);
-        }
-        ++client.answered;
-        // The reset that cuts an answer takes with it what the gateway's socket still holds of those before.
-        const auto behind = client.batch.begin() + static_cast<std::ptrdiff_t>(client.answered);
-        if (std::any_of(behind, client.batch.end(), [](const Pending& p) { return mayBeCut(p.plan); }))
-            ++tally_.ends[static_cast<std::size_t>(End::Cut)];
-        else
-            count(client, plan, End::Cut);
+        const Plan plan = client.batch[client.answered++].plan;
+        count(client, plan, End::Cut);
     } else if (!told && !client.batch.back().plan.halfClose) {
         wrong(client, "the connection ended behind an answer");
     }

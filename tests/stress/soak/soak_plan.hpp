@@ -85,8 +85,6 @@ inline constexpr std::array<const char*, 7> kEndNames{"planned", "502", "504", "
 //   flee    | both kinds; failover, retry 5                             | planned, cut; 502 and 504 if not repeatable
 //   flick   | as good, but the rule comes and goes                      | planned, 404
 //   meta    | as good, but metadata makes it another RPC type           | planned, 502
-//
-// On a connection, an answer that stands before one that may be cut may be cut with it: the reset is for both.
 bool allowed(const Plan& plan, End end);
 
 // Lower-case hex, 16 digits.
