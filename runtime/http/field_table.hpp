@@ -77,7 +77,7 @@ public:
     explicit FieldTable(base::Arena& arena) : arena_(arena) {}
 
     // As parsed: appends without copying. A head that arrives later than the marks it must yield to (an upstream's) is
-    // preceded by beginEdit().
+    // preceded by beginEdit(). verbatim: ": " stands before the value and CRLF behind it, in the same memory.
     void beginEdit() { ++edits_; }
     void append(FieldId id, std::string_view name, std::string_view value, bool verbatim = false) {
         push(id, name, value, true, verbatim);

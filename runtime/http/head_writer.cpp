@@ -97,7 +97,7 @@ bool namedByConnection(const FieldTable& fields, std::string_view name) {
 }
 
 void copyFields(Writer& out, const FieldTable& fields, bool named, std::uint64_t leftOut, bool parsedOnly = false) {
-    std::string_view run;  // lines that stand side by side in the head buffer go out as one copy
+    std::string_view run;  // lines that stand side by side in memory go out as one copy
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;
         if (parsedOnly && !field.parsed) continue;

@@ -191,15 +191,19 @@ struct RequestParser::Core : Message {
         : Message(true, limits), head(theHead), arena(theArena) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
-        targetChecked = plain.requestLine(head);
-        return targetChecked && plain.fieldLines(true, head.fields, framing);
+        PlainHead::RequestLine line;
+        if (!plain.requestLine(line) || !plain.fieldLines(true, head.fields, framing)) return false;
+        head.method = line.method;
+        head.target = line.target;
+        head.version = line.version;
+        targetChecked = true;
+        return true;
     }
 
     ParseError readScanned(const char* data, HeadFraming& framing) {
         HeadReader<true> reader(head.fields, framing);
         if (const ParseError bad = reader.read(data + scan.start(), scan.end() - scan.start())) return bad;
         if (!reader.is_header_done()) return {400, "head malformed"};
-        targetChecked = false;
         head.method = reader.method;
         head.target = reader.target;
         head.version = reader.version;
@@ -236,7 +240,12 @@ struct ResponseParser::Core : Message {
         : Message(false, limits), head(theHead), forHead(answersHead) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
-        return plain.statusLine(head) && plain.fieldLines(false, head.fields, framing);
+        PlainHead::StatusLine line;
+        if (!plain.statusLine(line) || !plain.fieldLines(false, head.fields, framing)) return false;
+        head.status = line.status;
+        head.reason = line.reason;
+        head.version = line.version;
+        return true;
     }
 
     ParseError readScanned(const char* data, HeadFraming& framing) {

@@ -57,26 +57,26 @@ bool PlainHead::takeVersion(int& version) {
     return minor == '0' || minor == '1';
 }
 
-bool PlainHead::requestLine(RequestHead& head) {
+bool PlainHead::requestLine(RequestLine& line) {
     const char* const method = at_;
     while (at_ != end_ && isTokenByte(*at_)) ++at_;
-    head.method = {method, at_};
-    if (head.method.empty() || !take(' ')) return false;
+    line.method = {method, at_};
+    if (line.method.empty() || !take(' ')) return false;
     const char* const target = at_;
     at_ += targetRun({at_, end_});
-    head.target = {target, at_};
-    if (!head.target.starts_with('/') || !take(' ') || !takeVersion(head.version)) return false;
+    line.target = {target, at_};
+    if (!line.target.starts_with('/') || !take(' ') || !takeVersion(line.version)) return false;
     return consumed() <= limits_.requestLine && takeLineEnd();
 }
 
-bool PlainHead::statusLine(ResponseHead& head) {
-    if (!takeVersion(head.version) || !take(' ') || end_ - at_ < 4) return false;
+bool PlainHead::statusLine(StatusLine& line) {
+    if (!takeVersion(line.version) || !take(' ') || end_ - at_ < 4) return false;
     if (!isDigit(at_[0]) || !isDigit(at_[1]) || !isDigit(at_[2]) || at_[3] != ' ') return false;
-    head.status = (at_[0] - '0') * 100 + (at_[1] - '0') * 10 + (at_[2] - '0');
+    line.status = (at_[0] - '0') * 100 + (at_[1] - '0') * 10 + (at_[2] - '0');
     at_ += 4;
     const char* const reason = at_;
     at_ = textEnd(at_, end_);
-    head.reason = {reason, at_};
+    line.reason = {reason, at_};
     return consumed() <= limits_.requestLine && takeLineEnd();
 }
 

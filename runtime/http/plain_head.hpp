@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "http/head_framing.hpp"
 #include "http/message_parser.hpp"
@@ -16,9 +17,21 @@ public:
     PlainHead(const char* data, std::size_t size, const ParseLimits& limits)
         : begin_(data), at_(data), end_(data + size), limits_(limits) {}
 
-    // In this order; false: not plain, and what was filled in so far does not count. Views are into `data`.
-    bool requestLine(RequestHead& head);  // method, target, version
-    bool statusLine(ResponseHead& head);  // status, reason, version
+    struct RequestLine {
+        std::string_view method;
+        std::string_view target;
+        int version = 0;
+    };
+    struct StatusLine {
+        int status = 0;
+        std::string_view reason;
+        int version = 0;
+    };
+
+    // One of them, then fieldLines(). false: not plain, and what was filled in so far does not count. Views are into
+    // `data`.
+    bool requestLine(RequestLine& line);
+    bool statusLine(StatusLine& line);
     // Up to the empty line; appends to `fields`.
     bool fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& framing);
 

@@ -59,6 +59,19 @@ TEST_CASE("Via and Forwarded are added when they are wanted, each behind what wa
     CHECK_FALSE(contains(plain, "Forwarded: for="));
 }
 
+TEST_CASE("lines that go out as they came stand between those that are left out or written anew") {
+    Memory memory;
+    RequestHead request(memory.arena);
+    char text[] =
+        "GET / HTTP/1.1\r\nHost: g\r\nA: 1\r\nB: 2\r\nConnection: x-hop\r\nC: 3\r\nX-Hop: 4\r\nD:  5\r\nE:6\r\n"
+        "F: 7 \r\nG: 8\r\nH:\r\nI: 9\r\n\r\n";
+    REQUIRE(RequestParser::make(memory.arena, request, {})->feed(text, sizeof text - 1).head);
+    request.fields.remove("G");
+    request.fields.add("J", "10");
+    const std::string_view head = writeRequestHead(memory.arena, request, {"/", {}, "u"}, {}, "192.0.2.7");
+    CHECK(contains(head, "\r\nA: 1\r\nB: 2\r\nC: 3\r\nD: 5\r\nE: 6\r\nF: 7\r\nH: \r\nI: 9\r\nJ: 10\r\n"));
+}
+
 TEST_CASE("a response gets a Date only when it has none") {
     Memory memory;
     ResponseHead response(memory.arena);

@@ -17,22 +17,26 @@ namespace weir::http {
 struct Outcome {
     int status = 0;        // of the refusal; then nothing else counts
     std::string reason;
+    std::string line;      // what the head says of the start line, of a refused message too
     std::string head;      // see describe()
+    std::string target;    // see targetParts()
     std::string fields;    // "Name: value\n" for each line
     std::string body;
     std::size_t consumed = 0;
     bool done = false;
 
     bool operator==(const Outcome& other) const {
+        if (line != other.line) return false;
         if (status || other.status) return status == other.status;
-        return head == other.head && fields == other.fields && body == other.body && consumed == other.consumed &&
+        return head == other.head && target == other.target && fields == other.fields && body == other.body && consumed == other.consumed &&
                done == other.done;
     }
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+    out << "{" << outcome.line << "} ";
     if (outcome.status) return out << outcome.status << " " << outcome.reason;
-    return out << "[" << outcome.head << "] [" << outcome.fields << "] [" << outcome.body << "] consumed "
+    return out << "[" << outcome.head << "] [" << outcome.target << "] [" << outcome.fields << "] [" << outcome.body << "] consumed "
                << outcome.consumed << (outcome.done ? " done" : " not done");
 }
 
@@ -52,8 +56,17 @@ inline std::string describe(const RequestHead& head) {
     text += describeBody(head.body, head.contentLength);
     text += head.keepAlive ? " keep" : " close";
     if (head.expectContinue) text += " expect";
+    if (head.upgrade) text += " upgrade";
     return text;
 }
+
+// What settling the target has made of it.
+inline std::string targetParts(const RequestHead& head) {
+    std::string text(head.received);
+    text.append(" path=").append(head.path).append(" query=");
+    return text.append(head.query.data() ? head.query : "none");
+}
+inline std::string targetParts(const ResponseHead&) { return {}; }
 
 inline std::string describe(const ResponseHead& head) {
     std::string text = std::to_string(head.status) + " '" + std::string(head.reason) + "'";
@@ -62,6 +75,14 @@ inline std::string describe(const ResponseHead& head) {
     if (head.hasLength) text += " said " + std::to_string(head.contentLength);
     text += head.keepAlive ? " keep" : " close";
     return text;
+}
+
+inline std::string startLine(const RequestHead& head) {
+    return std::string(head.method).append(" ").append(head.target);
+}
+
+inline std::string startLine(const ResponseHead& head) {
+    return std::to_string(head.status).append(" ").append(head.reason);
 }
 
 struct RequestSide {
@@ -97,6 +118,7 @@ Outcome play(std::string_view text, std::vector<std::size_t> cuts, bool thenClos
         end = cut;
         char* const from = buffer.get() + outcome.consumed;
         const Fed fed = parser->feed(from, end - outcome.consumed);
+        outcome.line = startLine(head);
         if (fed.error) {
             outcome.status = fed.error.status;
             outcome.reason = fed.error.reason;
@@ -105,7 +127,10 @@ Outcome play(std::string_view text, std::vector<std::size_t> cuts, bool thenClos
             CHECK(parser->feed(from, 0).error.status == outcome.status);
             return outcome;
         }
-        if (!fed.head) CHECK(fed.consumed == 0);
+        if (!fed.head) {
+            CHECK(fed.consumed == 0);
+            CHECK(outcome.line == startLine(typename Side::Head(arena)));
+        }
         if (!fed.body.empty()) {
             CHECK(fed.body.data() >= from);
             CHECK(fed.body.data() + fed.body.size() <= from + fed.consumed);
@@ -125,7 +150,10 @@ Outcome play(std::string_view text, std::vector<std::size_t> cuts, bool thenClos
             outcome.done = fed.done;
         }
     }
-    if (headSeen) outcome.head = describe(head);
+    if (headSeen) {
+        outcome.head = describe(head);
+        outcome.target = targetParts(head);
+    }
     const auto within = [&](std::string_view view) {
         return view.data() >= buffer.get() && view.data() + view.size() <= buffer.get() + text.size();
     };
@@ -133,6 +161,10 @@ Outcome play(std::string_view text, std::vector<std::size_t> cuts, bool thenClos
         CHECK(within(field.name));
         CHECK(within(field.value));
         CHECK(field.id == fieldId(field.name));
+        if (field.verbatim) {
+            const std::string line = std::string(field.name).append(": ").append(field.value).append("\r\n");
+            CHECK(std::string_view(field.name.data(), line.size()) == line);
+        }
         outcome.fields.append(field.name).append(": ").append(field.value).append("\n");
     }
     return outcome;
