@@ -69,6 +69,7 @@ private:
         std::uint64_t key = 0;  // 0: free
         Entry entry;            // the first that has the key
     };
+    static_assert(sizeof(Bucket) == 64);
     // A value that anchors are about; read once per request.
     struct Slot {
         const ValueSource* source;

@@ -14,9 +14,10 @@ using Milliseconds = std::chrono::milliseconds;
 
 // One deadline. Arming, re-arming and disarming are O(1) and allocate nothing; it fires once, on the loop's thread. A
 // request arms and disarms its timers several times and next to none of them ever fires: so a timer that is disarmed, or
-// armed for later, keeps its place on the wheel and is looked at when that place comes round. The delay counts from EventLoop::nowMs(), the start of the present wake; measured from there it never fires early and at
-// most one tick (10 ms) plus the loop's lag late. A callback may arm, disarm or destroy any timer, its own too.
-// Disarms itself when destroyed. Loop thread only (or before the loop runs).
+// armed for later, keeps its place on the wheel and is looked at when that place comes round. The delay counts from
+// EventLoop::nowMs(), the start of the present wake; measured from there it never fires early and at most one tick
+// (10 ms) plus the loop's lag late. A callback may arm, disarm or destroy any timer, its own too. Disarms itself when
+// destroyed. Loop thread only (or before the loop runs).
 class Timer {
 public:
     using Callback = void (*)(void* context);

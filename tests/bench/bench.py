@@ -64,7 +64,7 @@ def parse(words):
     parser.add_argument("--json", metavar="FILE", help="also write them to this file")
     parser.add_argument("--build", type=Path, default=Path("build/release"), help="the build's directory")
     parser.add_argument("--held", type=number(1, MAX_HELD), default=10000, help="idle: connections, default 10000")
-    parser.add_argument("--rate", type=number(64), default=6000, help="latency: requests a second, default 6000")
+    parser.add_argument("--rate", type=number(64), default=4000, help="latency: requests a second, default 4000")
     parser.add_argument("--path", default=PATH, help=f"proxy: what is asked for, under /http/, default {PATH}")
     parser.add_argument("--peers", type=peers, default=list(PEERS), help="proxy: default nginx,haproxy,raw")
     one = parser.add_argument_group("one setting of proxy instead of its four, and, without a verb, nothing else")

@@ -1,5 +1,7 @@
-"""Latency while requests come at a fixed rate that all targets can serve, by h2load. The targets take turns."""
+"""Latency while requests come at a fixed rate, by h2load: one that all targets can serve, else the answers a second
+fall behind it and their queues are what is measured. The targets take turns."""
 import subprocess
+import sys
 
 from rig import LOAD_CPUS, PATH, Rig, run_on
 from table import Table
@@ -18,8 +20,8 @@ def h2load(rig, server, rate, seconds):
 
 
 def below(us, share):
-    """What that share of the ascending latencies is below; None when there are none."""
-    return us[int(len(us) * share)] if us else None
+    """What that share of the ascending latencies is below."""
+    return us[int(len(us) * share)]
 
 
 def run(options):
@@ -35,6 +37,8 @@ def run(options):
                 latencies[server.name] += answered
                 failures[server.name] += failed
     for name, us in latencies.items():
+        if not us:
+            sys.exit(f"{name} answered nothing with 200 at {options.rate} requests a second")
         us.sort()
         table.add(target=name, p50_us=below(us, 0.5), p99_us=below(us, 0.99), p99_9_us=below(us, 0.999),
                   answers_s=round(len(us) / options.rounds / options.seconds), failed=failures[name])

@@ -23,9 +23,16 @@ MAX_HELD = 12000  # connections that each server is configured for
 CPUS = sorted(os.sched_getaffinity(0))
 LOAD_CPUS, TARGET_CPUS, ALL_CPUS = (CPUS[:1], CPUS[1:2], CPUS) if len(CPUS) > 1 else (CPUS, CPUS, CPUS)
 
+os.environ["PATH"] += ":/usr/sbin"  # where Debian has nginx and haproxy, which not every user's PATH names
+
+# nginx's own places for these are root's.
+NGINX_DIRECTORIES = """client_body_temp_path {work}/body; proxy_temp_path {work}/proxied;
+  fastcgi_temp_path {work}/fastcgi; uwsgi_temp_path {work}/uwsgi; scgi_temp_path {work}/scgi;"""
+
 BACKEND = """worker_processes 1; daemon off; pid {work}/backend.pid; error_log {work}/backend.err;
 events {{ worker_connections 4096; }}
 http {{ access_log off; keepalive_requests 1000000000;
+  """ + NGINX_DIRECTORIES + """
   server {{ listen 127.0.0.1:{port} backlog=4096;
     location / {{ default_type text/plain; set $k "{kibibyte}"; return 200 "{body}"; }} }} }}
 """
@@ -33,6 +40,7 @@ http {{ access_log off; keepalive_requests 1000000000;
 NGINX = """worker_processes 1; daemon off; pid {work}/proxy.pid; error_log {work}/proxy.err;
 events {{ worker_connections {held}; }}
 http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+  """ + NGINX_DIRECTORIES + """
   upstream b {{ server 127.0.0.1:{backend}; keepalive 256; keepalive_requests 1000000000; }}
   server {{ listen 127.0.0.1:{port} backlog=4096;
     location / {{ proxy_http_version 1.1; proxy_set_header Connection "";

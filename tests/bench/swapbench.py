@@ -70,6 +70,8 @@ def run(options):
                 sums["requests"] += load.requests
                 sums["failed"] += load.failed
                 sums["replaced"] += replaced(weir) - before
+        if not loads["replaced"]["replaced"]:
+            sys.exit(f"no generation of the module was replaced:\n{weir.log.read_text()}")
     table = Table("swap", f"A module replaced every {PERIOD * 1000:.0f} ms under {connections} connections",
                   ["module", "p99 ms", "requests", "failed", "replaced"])
     for name, sums in loads.items():

@@ -204,8 +204,9 @@ typedef struct weir_metadata {
 /* ---- What a plugin answers. ---- */
 
 typedef enum weir_answer {
-    WEIR_FORWARD = 1,    /* enter the rest of the chain; frame null: no return part. From resume, too: null, the frame
-                            is gone, unless it has forwarded before; else the frame that was resumed */
+    WEIR_FORWARD = 1,    /* enter the rest of the chain; frame null: no return part. From resume: the frame that was
+                            resumed; or null, the frame is gone and has no return part, which only one that has not
+                            forwarded before may answer (else the request fails) */
     WEIR_SUSPENDED = 2,  /* waiting for the operation it started */
     WEIR_REPLY = 3,      /* the response is set: the forward walk ends here; the frame is gone */
     WEIR_DONE = 4,       /* the return part is over (from enter: over without forwarding); the frame is gone */

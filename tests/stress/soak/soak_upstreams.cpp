@@ -137,6 +137,8 @@ void Upstreams::accept(int number) {
         const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             if (errno == ECONNABORTED || errno == EINTR) continue;
+            if (errno != EAGAIN && errno != EBADF)
+                findings_.add("an upstream can not accept: " + std::generic_category().message(errno));
             return;
         }
         const int on = 1;
@@ -207,7 +209,6 @@ bool Upstreams::beginRequest(Connection& connection) {
 void Upstreams::requestOver(Connection& connection) {
     if (connection.body.size() != connection.plan.sentBytes)
         return wrong(connection, "a body of " + std::to_string(connection.body.size()) + " bytes");
-    ++requests_;
     connection.answering = true;
     if (!connection.stream.in.empty()) return wrong(connection, "bytes behind the request");
     const Fate fate = servers_[static_cast<std::size_t>(connection.server)].fate;

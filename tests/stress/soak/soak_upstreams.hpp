@@ -33,7 +33,6 @@ public:
     void rest();
     void go() { resting_ = false; }
 
-    std::size_t requests() const { return requests_; }
     std::size_t deaths() const { return deaths_; }
 
 private:
@@ -89,7 +88,6 @@ private:
     std::atomic<bool> stopping_{false};
     std::atomic<bool> resting_{false};
     std::atomic<bool> rests_{false};
-    std::atomic<std::size_t> requests_{0};
     std::atomic<std::size_t> deaths_{0};
     std::thread thread_;
 };

@@ -31,8 +31,6 @@ public:
 
     // Takes what belongs to the body out of `in`.
     void read(std::string& in);
-    // The peer has closed its side: the end of a body without a length.
-    void closed() { done_ = done_ || framing_ == Framing::UntilClose; }
 
     bool done() const { return done_; }
     Framing framing() const { return framing_; }

@@ -144,7 +144,8 @@ TEST_CASE("a timer that is armed again fires at the last deadline only") {
     struct Row {
         std::uint64_t first, last;
     };
-    const Row row = GENERATE(Row{5, 9}, Row{9, 5}, Row{5, 5}, Row{5, 5 + TimerWheel::kSlots}, Row{3000, 20}, Row{20, 3000});
+    const Row row = GENERATE(Row{5, 9}, Row{9, 5}, Row{5, 5}, Row{5, 5 + TimerWheel::kSlots}, Row{3000, 20},
+                             Row{20, 3000});
     const bool disarmedBetween = GENERATE(false, true);
     const bool allAtOnce = GENERATE(false, true);
     TimerWheel wheel(0);
