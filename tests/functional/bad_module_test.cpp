@@ -67,8 +67,8 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
     folder.rename(fs::path(WEIR_BAD_MODULES) / "larger-table" / "bad-larger-table.so", "bad-larger-table.so");
     REQUIRE(eventually([&] { return verdict(gateway, "bad-larger-table.so") == "active"; }));
     // What code of a module says in the gateway itself: only after its trial.
-    const std::string runsHere = "bad module runs in " + std::to_string(gateway.process().pid()) + "\n";
-    CHECK_THAT(gateway.process().output(), Catch::Contains(runsHere));
+    const std::string runsHere = "bad module runs in " + std::to_string(gateway.process().pid());
+    gateway.process().waitForLine(runsHere);
     const std::size_t descriptors = gateway.descriptors();
     const std::string targets = gateway.descriptorTargets();
     for (const BadModule& module : modules) {
@@ -81,6 +81,7 @@ TEST_CASE("each bad module is refused with its code, each odd one serves, and th
         std::string seen;
         CHECK(eventually([&] { return !(seen = verdict(gateway, name)).empty(); }));
         CHECK(seen == (loads ? "active" : module.expected));
+        log.waitFor({"module ", name, loads ? " serves: " : " is refused: "});  // what it said itself is there by then
         // One that fails its requests spoils them, not the gateway.
         CHECK(get(gateway.port(), "/http/a").status() == (module.name == "hooks-throw" ? 500 : 200));
         if (module.name == "libcxx") CHECK(get(gateway.port(), "/http/a").field("X-Odd") == "libcxx");

@@ -86,13 +86,14 @@ TEST_CASE("health is UP and the data port open only after the first scan") {
     std::vector<std::string> arguments{"run", "-c", directory.write("weir.yaml", proxyTo(upstream.address())),
                                        "--server.port=0", "--management.port=0"};
     for (const auto& argument : folder.arguments()) arguments.push_back(argument);
-    ChildProcess process(WEIR_BINARY, arguments);
+    ChildProcess process(WEIR_BINARY, arguments, {"WEIR_TEST_GATE=" + (directory.path() / "gate").string()});
     const int management = std::stoi(process.waitForLine("management on 127.0.0.1:"));
     process.waitForLine("hello: creating");
     const HttpMessage early = get(management, "/actuator/health");
     CHECK(early.status() == 503);
     CHECK_THAT(early.body, !Catch::Contains("\"UP\""));
     CHECK_THAT(process.output(), !Catch::Contains("listening on 127.0.0.1:"));
+    directory.write("gate", "");
     process.waitForLine("listening on 127.0.0.1:");
     CHECK_THAT(process.output(), Catch::Contains("hello: created"));
     CHECK(eventually([&] { return get(management, "/actuator/health").status() == 200; }));

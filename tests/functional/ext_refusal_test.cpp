@@ -145,12 +145,15 @@ TEST_CASE("a module that claims a running plugin's key is refused with both path
 TEST_CASE("a constructor that takes its time holds up no request") {
     const RecordingUpstream upstream(kForgetful);
     const ExtFolder folder;
+    const TempDirectory directory;
     folder.copy(built("hello-1", "hello"), "hello.so");
-    GatewayProcess gateway(proxyTo(upstream.address()), folder.arguments());
+    GatewayProcess gateway(proxyTo(upstream.address()), folder.arguments(),
+                           {"WEIR_TEST_GATE=" + (directory.path() / "gate").string()});
     const LogWatch log(gateway);
     folder.rename(built("hello-slow", "hello"), "hello.so");
     log.waitFor({"hello: creating slow"});
     CHECK(get(gateway.port(), "/http/a").field("X-Hello") == "1");
     CHECK(log.count("hello: created slow") == 0);
+    directory.write("gate", "");
     CHECK(becomes(gateway, "slow"));
 }

@@ -227,9 +227,12 @@ TEST_CASE("an upload that is no module says why, and changes nothing (A07)") {
     const RecordingUpstream upstream;
     const ExtFolder folder;
     const TempDirectory staging;
-    const GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder, {"--extPlugin.upload=true"}));
+    const GatewayProcess gateway(
+        proxyTo(upstream.address()),
+        callArguments(folder, {"--extPlugin.upload=true", "--extPlugin.staging=" + staging.path().string()}));
     REQUIRE(upload(gateway, base64(bytesOf(built("hello-1", "hello")))).body == "success");
     const std::size_t staged = filesBelow(staging.path());
+    REQUIRE(staged > 0);
     for (const Row& row : rows) {
         INFO(row.what);
         const auto answer = upload(gateway, row.jar);
@@ -238,7 +241,7 @@ TEST_CASE("an upload that is no module says why, and changes nothing (A07)") {
         CHECK_THAT(answer.body, Contains(row.part));
         CHECK(hello(gateway) == "1");
     }
-    CHECK(filesBelow(staging.path()) == staged);
+    CHECK(eventually([&] { return filesBelow(staging.path()) == staged; }));
     for (const auto& entry : fs::directory_iterator(folder.path())) {
         const std::string name = entry.path().filename().string();
         CHECK((name == "hello.so" || name.starts_with(".weir-ledger")));
