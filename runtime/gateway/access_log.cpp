@@ -198,7 +198,9 @@ LoopAccessLog::LoopAccessLog(AccessLog& log, net::EventLoop& loop)
       buffer_(new AccessBuffer),
       timer_(&LoopAccessLog::onTimer, this) {}
 
-LoopAccessLog::~LoopAccessLog() {
+LoopAccessLog::~LoopAccessLog() { handOverRest(); }
+
+void LoopAccessLog::handOverRest() {
     if (buffer_->used > 0) handOver();
 }
 

@@ -42,7 +42,7 @@ public:
     // Null when the format is off. The error: the file cannot be opened. Starts the thread: block signals first.
     static base::Result<std::unique_ptr<AccessLog>> open(const config::Settings::AccessLog& settings);
     // Writes what was handed over; a pipe or terminal that does not take it is given up after 5 s. Every LoopAccessLog
-    // is gone by then; base::log still works.
+    // is gone by then, or has handed over its rest and is not used any more; base::log still works.
     ~AccessLog();
     AccessLog(const AccessLog&) = delete;
     AccessLog& operator=(const AccessLog&) = delete;
@@ -105,9 +105,11 @@ private:
 class LoopAccessLog {
 public:
     LoopAccessLog(AccessLog& log, net::EventLoop& loop);
-    ~LoopAccessLog();  // hands over what is left
+    ~LoopAccessLog();  // as handOverRest()
 
     void write(AccessRecord record);
+    // To be called when the loop has ended: the log may go then.
+    void handOverRest();
 
 private:
     static void onTimer(void* self);

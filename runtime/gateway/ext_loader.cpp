@@ -127,7 +127,8 @@ base::Result<void> ExtLoader::rollBack(const std::string& id, const std::string&
     if (!backward.ok()) return backward.error();
     const auto done = goBack(*backward, reason);
     if (done.ok()) return {};
-    run_([&] { plane_.refuseRollBack(id, reason, done.error()); });
+    // What a stop has ended was not refused.
+    if (!pipeline_.isStopping()) run_([&] { plane_.refuseRollBack(id, reason, done.error()); });
     return done.error().error("the generation before of " + backward->file.string());
 }
 

@@ -52,9 +52,7 @@ std::uint64_t ExtModules::Generation::failures() const {
     return sum;
 }
 
-ExtModules::~ExtModules() {
-    for (const auto& [file, generation] : serving_) ledger_.served(generation.status.sha256);
-}
+ExtModules::~ExtModules() { ledger_.servedAll(); }
 
 void ExtModules::reserve(const std::string& interface, const std::string& key, const std::string& module,
                          const std::string& unless) {

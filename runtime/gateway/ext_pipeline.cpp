@@ -142,15 +142,18 @@ Result<PreparedModule> ExtPipeline::load(PreparedModule made, const module::Modu
     std::promise<Result<PreparedModule>> promise;
     auto result = promise.get_future();
     const auto loads = loads_;
-    const RunningLoads::Id id = loads->begin(manage::describe(made.manifest, made.file, made.sha256));
-    ledger_.begin(made.sha256, made.file);
-    std::thread([this, loads, id, promise = std::move(promise), made = std::move(made), read]() mutable {
-        const std::string hash = made.sha256;
+    const std::string hash = made.sha256;
+    const RunningLoads::Id id = loads->begin(manage::describe(made.manifest, made.file, hash));
+    ledger_.begin(hash, made.file);
+    std::thread([this, loads, id, hash, promise = std::move(promise), made = std::move(made), read]() mutable {
         deliver(loadAndCreate(std::move(made), read), ledger_, hash, std::move(promise));
         loads->end(id);  // from here on nothing of this gateway is touched
     }).detach();
     if (waitFor(result) || !loads->giveUp(id)) return result.get();
-    if (isStopping()) return Refusal{RefusalCode::LoadFailed, kLoading, "given up: the gateway stops", {}, {}};
+    if (isStopping()) {
+        ledger_.served(hash);  // the stop ended the load, not the module: the next start is to try it
+        return Refusal{RefusalCode::LoadFailed, kLoading, "given up: the gateway stops", {}, {}};
+    }
     return Refusal{RefusalCode::CreateTimeout, kLoading, "not done after " +
                    std::to_string(policy_.createTimeout.count()) + " ms; its thread goes on until the process ends", {},
                    "the trial run passed: look for what it does only when it is not probing"};

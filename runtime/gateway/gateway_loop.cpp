@@ -89,7 +89,10 @@ void GatewayLoop::addTo(manage::Traffic& traffic) const {
     events.busy().addTo(traffic.loopBusy);
 }
 
-void GatewayLoop::run() { events.run(); }
+void GatewayLoop::run() {
+    events.run();
+    if (accessLog) accessLog->handOverRest();
+}
 
 void GatewayLoop::onAccepted(int fd, const net::PeerAddress& peer) {
     const std::uint32_t open = connections_.load(std::memory_order_relaxed);

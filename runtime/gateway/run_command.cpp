@@ -119,6 +119,7 @@ private:
         if (auto started = gateway.start(accessLog_.get()); !started) return refuseAddress(started.error());
         waitForEnd(gateway, log);
         drain(gateway, log);
+        if (gateway.hasHungLoad()) endAtOnce(log);
         return EX_OK;
     }
 
@@ -148,8 +149,12 @@ private:
         base::logInfo("draining; a second signal ends at once");
         gateway.stop();
         base::logInfo("stopped");
-        if (!gateway.hasHungLoad()) return;
+    }
+
+    // Without taking the gateway apart, of which what hangs there uses parts.
+    [[noreturn]] void endAtOnce(LogOutput& log) {
         base::logWarning("a module that was being loaded still hangs: ending at once");
+        accessLog_.reset();  // the loops have ended, and handed their lines over
         log.flush();
         _exit(EX_OK);
     }

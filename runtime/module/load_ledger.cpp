@@ -211,7 +211,7 @@ void LoadLedger::served(const std::string& hash) {
 void LoadLedger::servedAll() {
     update(Sync::No, [&](Entries& entries) {
         Entries mine;
-        const auto isMine = [&](const Entry& each) { return each.owner == owner_; };
+        const auto isMine = [&](const Entry& each) { return each.owner == owner_ && each.state == State::Loaded; };
         std::ranges::copy_if(entries, std::back_inserter(mine), isMine);
         std::erase_if(entries, [&](const Entry& each) {
             const auto sameHash = [&](const Entry& other) { return other.hash == each.hash; };

@@ -60,7 +60,7 @@ public:
     void done(const std::string& hash);
     // It has proved itself, or is unloaded: what happens from now on is not laid at its door.
     void served(const std::string& hash);
-    // The process stops properly.
+    // The process stops properly. What is still being loaded hangs, and is a suspect at the next start.
     void servedAll();
 
     // Ends what begin() began, too.

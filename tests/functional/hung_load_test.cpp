@@ -138,3 +138,61 @@ TEST_CASE("a stop waits neither for a trial that hangs nor for a load") {
     }
     CHECK(gateway.stop() == 0);
 }
+
+TEST_CASE("what a stop interrupts is loaded by the next start, and what served meanwhile is not suspected") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    const SlowGate gate;
+    folder.copy(built("order-a", "order-a"), "order.so");
+    for (int stops = 0; stops < 3; ++stops) {  // as many deaths of the gateway would set order-a aside
+        GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder), gate.environment());
+        const LogWatch log(gateway);
+        folder.rename(built("hello-slow", "hello"), "hello.so");
+        log.waitFor({"hello: creating slow"});
+        CHECK(gateway.stop() == 0);
+        log.waitFor({"still hangs: ending at once"});
+        folder.remove("hello.so");
+    }
+    folder.copy(built("hello-slow", "hello"), "hello.so");
+    gate.open();
+    const GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder), gate.environment());
+    CHECK(hello(gateway) == "slow");
+    CHECK(lastRequest(upstream).field("X-Order") == "a");
+}
+
+TEST_CASE("the access log has all requests though a load hangs at the end") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    const TempDirectory directory;
+    const fs::path file = directory.path() / "access.log";
+    GatewayProcess gateway(proxyTo(upstream.address()),
+                           callArguments(folder, {"--accessLog.format=json", "--accessLog.file=" + file.string()}));
+    const LogWatch log(gateway);
+    folder.rename(built("hello-hangs", "hello"), "hello.so");
+    log.waitFor({"hello: creating hangs"});
+    CHECK(get(gateway.port(), "/http/last").status() == 200);
+    CHECK(gateway.stop() == 0);
+    log.waitFor({"still hangs: ending at once"});
+    CHECK_THAT(bytesOf(file), Contains("/http/last"));
+}
+
+TEST_CASE("a stop during a roll-back is not taken for a roll-back that is refused") {
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    const SlowGate gate;
+    gate.open();
+    folder.copy(built("hello-slow", "hello"), "hello.so");
+    GatewayProcess gateway(proxyTo(upstream.address()), callArguments(folder), gate.environment());
+    REQUIRE(hello(gateway) == "slow");
+    folder.rename(built("hello-1", "hello"), "hello.so");
+    REQUIRE(becomes(gateway, "1"));
+    gate.close();
+    const LogWatch log(gateway);
+    RawClient client(gateway.managementPort());
+    client.send("POST /plugins/hello:rollback HTTP/1.1\r\nHost: a\r\n" + std::string(kTokenField) +
+                "Content-Length: 0\r\n\r\n");
+    log.waitFor({"hello: creating slow"});
+    CHECK(gateway.stop() == 0);
+    log.waitFor({"stopped"});
+    CHECK(log.count("is not rolled back") == 0);
+}

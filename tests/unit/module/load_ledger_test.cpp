@@ -97,6 +97,23 @@ TEST_CASE("gateways that die three times in a row before a module has served set
     }
 }
 
+TEST_CASE("what still loads at a proper stop is set aside, and nothing else is suspected") {
+    const TempDirectory directory;
+    const fs::path path = directory.path() / "ledger";
+    for (int stops = 0; stops < 3; ++stops) {
+        dieAfter(path, [](LoadLedger& ledger) {
+            ledger.begin("hangs", "/ext/hangs.so");
+            ledger.begin("m", "/ext/m.so");
+            ledger.done("m");
+            ledger.servedAll();
+        });
+        const auto ledger = LoadLedger::open(path);
+        REQUIRE(ledger->suspects().size() == 1);
+        CHECK(ledger->suspects()[0].hash == "hangs");
+        CHECK(ledger->clear("hangs"));
+    }
+}
+
 TEST_CASE("what a living gateway is loading is no suspect") {
     const TempDirectory directory;
     const fs::path path = directory.path() / "ledger";
