@@ -179,13 +179,20 @@ base::Result<std::string, Refusal> ExtLoader::install(std::string bytes, std::op
     if (const auto serves = onControl([&] { return plane_.extensions().fileOf(id); }); serves.ok()) file = *serves;
     const auto tried = pipeline_.tryOut(file, base::sha256Hex(read->bytes), *read, admit(false));
     if (!tried.ok()) return tried.error();
-    if (auto written = module::placeModule(file, *read); !written.ok())
-        return Refusal{RefusalCode::StagingFailed, file.string(), written.error().text(), {},
-                       "see that the gateway may write to extPlugin.path"};
+    const auto before = module::placeModule(file, *read);
+    if (!before.ok())
+        return Refusal{RefusalCode::StagingFailed, file.string(), before.error().text(), {},
+                       "see that the gateway may read and write in extPlugin.path"};
     directory_.forget(file);
     scan();
-    if (auto refusal = refusalOf(file)) return std::move(*refusal);
-    return id;
+    auto refusal = refusalOf(file);
+    if (!refusal) return id;
+    if (const auto back = module::putBack(file, *before); !back.ok()) {
+        refusal->remedy = "what was in the directory before could not be put back: " + back.error().text();
+        base::logError("module " + file.string() + ": " + refusal->remedy);
+    }
+    scan();  // what was there is not what was refused
+    return std::move(*refusal);
 }
 
 }  // namespace weir::gateway

@@ -49,7 +49,7 @@ public:
     };
     base::Result<Checked, module::Refusal> check(const std::filesystem::path& file);
     // Checks the bytes, puts them, and the signature if one came along, into the directory as <id>.so and has them
-    // serve; what was there before stays if they are refused. Answers the id.
+    // serve; if they are refused, what was there before is there again. Answers the id.
     base::Result<std::string, module::Refusal> install(std::string bytes, std::optional<std::string> signature);
 
     // To be called every now and then: notes who has served long enough and what was failed, and rolls failing modules

@@ -196,3 +196,34 @@ TEST_CASE("a stop during a roll-back is not taken for a roll-back that is refuse
     log.waitFor({"stopped"});
     CHECK(log.count("is not rolled back") == 0);
 }
+
+TEST_CASE("an upload whose load hangs leaves the files as they were, and they serve after a restart") {
+    const std::string theirs = ",\"pluginJarSignature\":\"" + base64(std::string(64, 'b')) + "\"";
+    const RecordingUpstream upstream;
+    const ExtFolder folder;
+    const auto arguments = callArguments(folder, {"--extPlugin.upload=true", "--extPlugin.createTimeout=2s"});
+    const std::string hangs = base64(bytesOf(built("hello-hangs", "hello")));
+    GatewayProcess gateway(proxyTo(upstream.address()), arguments);
+    SECTION("which were not there") {
+        const HttpMessage answer = upload(gateway, hangs, theirs);
+        CHECK(answer.status() == 400);
+        CHECK_THAT(answer.body, Contains("create_timeout"));
+        CHECK_FALSE(fs::exists(folder.file("hello.so")));
+        CHECK_FALSE(fs::exists(folder.file("hello.so.sig")));
+        CHECK_THAT(page(gateway, "/plugins"), !Contains("\"state\":\"refused\""));
+    }
+    SECTION("of a module that serves") {
+        const std::string one = bytesOf(built("hello-1", "hello"));
+        const std::string ours = ",\"pluginJarSignature\":\"" + base64(std::string(64, 'a')) + "\"";
+        REQUIRE(upload(gateway, base64(one), ours).body == "success");
+        const HttpMessage answer = upload(gateway, hangs, theirs);
+        CHECK(answer.status() == 400);
+        CHECK_THAT(answer.body, Contains("create_timeout"));
+        CHECK((bytesOf(folder.file("hello.so")) == one));
+        CHECK(bytesOf(folder.file("hello.so.sig")) == std::string(64, 'a'));
+        CHECK(hello(gateway) == "1");
+        CHECK(gateway.stop() == 0);
+        const GatewayProcess next(proxyTo(upstream.address()), arguments);
+        CHECK(hello(next) == "1");
+    }
+}
