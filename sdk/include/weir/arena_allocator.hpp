@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -23,9 +24,9 @@ public:
     ArenaAllocator(const ArenaAllocator<U>& other) noexcept : exchange_(other.exchange()) {}
 
     T* allocate(std::size_t count) {
-        return static_cast<T*>(detail::arenaAllocate(*exchange_, count * sizeof(T)));
+        return static_cast<T*>(detail::arenaAllocate(*exchange_, bytesFor(count)));
     }
-    void deallocate(T* block, std::size_t count) noexcept { detail::arenaFree(*exchange_, block, count * sizeof(T)); }
+    void deallocate(T* block, std::size_t count) noexcept { detail::arenaFree(*exchange_, block, bytesFor(count)); }
 
     weir_exchange* exchange() const noexcept { return exchange_; }
     template <class U>
@@ -34,6 +35,9 @@ public:
     }
 
 private:
+    // The arena has no blocks of 0 bytes.
+    static std::size_t bytesFor(std::size_t count) noexcept { return std::max<std::size_t>(count, 1) * sizeof(T); }
+
     weir_exchange* exchange_;
 };
 

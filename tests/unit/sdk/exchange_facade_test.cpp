@@ -102,6 +102,14 @@ TEST_CASE("containers in an exchange's memory grow in it and give their blocks b
     }
 }
 
+TEST_CASE("an allocator of an exchange's memory has a block for nothing too, and takes it back") {
+    FakeExchange fake;
+    weir::ArenaAllocator<char> memory(facadeOf(fake));
+    char* block = memory.allocate(0);
+    memory.deallocate(block, 0);
+    CHECK(memory.allocate(1) == block);  // it is recycled as a small one
+}
+
 TEST_CASE("a container that no memory is left for throws std::bad_alloc") {
     FakeExchange fake;
     fake.memory = false;
