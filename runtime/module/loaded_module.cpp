@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <exception>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -36,6 +37,10 @@ constexpr std::size_t kParameterDataBytes = offsetof(weir_parameter_data, read) 
 constexpr std::size_t kPredicateJudgeBytes =
     offsetof(weir_predicate_judge, judge) + sizeof(weir_predicate_judge::judge);
 constexpr std::size_t kMatchStrategyBytes = offsetof(weir_match_strategy, match) + sizeof(weir_match_strategy::match);
+
+// Held while a library is opened or closed, as the dynamic loader holds a lock of its own: a library may be mapped where
+// another one was. ThreadSanitizer does not see the loader's lock, but this one.
+std::mutex mapping;
 
 Refusal badTables(std::string field, std::string found, std::string wanted) {
     return {RefusalCode::BadTables, std::move(field), std::move(found), std::move(wanted),
@@ -159,7 +164,10 @@ LoadedModule::LoadedModule(std::filesystem::path file, Manifest manifest, Module
     : file_(std::move(file)), manifest_(std::move(manifest)), facts_(std::move(facts)) {}
 
 LoadedModule::~LoadedModule() {
-    library_.reset();
+    {
+        const std::lock_guard lock(mapping);
+        library_.reset();
+    }
     std::error_code ignored;
     if (ownsStagedFile_) std::filesystem::remove(stagedFile_, ignored);
 }
@@ -206,6 +214,7 @@ Result<void, Refusal> LoadedModule::open() {
     try {
         std::error_code failure;
         library_ = std::make_unique<Library>();
+        const std::lock_guard lock(mapping);
         library_->handle.load(stagedFile_, failure, static_cast<type>(mode));
         if (!failure) return {};
         const char* reason = ::dlerror();  // the error code says "bad file descriptor" whatever it was
