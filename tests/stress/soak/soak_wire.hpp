@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <netinet/in.h>
+
 #include "stress/soak/soak_plan.hpp"
 
 namespace weir::soak {
@@ -88,7 +90,9 @@ struct Stream {
     void close();  // FIN, or RST if there is unread input
 };
 
-// Both throw std::system_error when the system refuses. A socket that connects to a port of 127.0.0.1:
+// A port of 127.0.0.1.
+sockaddr_in loopback(int port);
+// These two throw std::system_error when the system refuses. A socket that connects to such a port:
 int beginConnect(int port);
 // Registers for input and output, edge triggered.
 void watch(int epoll, int fd, std::uint64_t data);
