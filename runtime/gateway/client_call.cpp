@@ -116,14 +116,14 @@ void ClientConnection::sendRequest() {
                                       loop_.additions()));
     if (!streaming) {
         if (buffered) call_->add(exchange.bufferedBody);
-        call_->send(true);
+        call_->sendLater(true);
         return;
     }
     bodyForwarded_ = false;
     replay_ = mayReplay() ? new (exchange.allocate(sizeof(Collected))) Collected : nullptr;
     firstPiece_ = std::exchange(piece_, {});
     if (!firstPiece_.empty()) queueBody(firstPiece_, bodyDone_);
-    call_->send(bodyForwarded_);
+    call_->sendLater(bodyForwarded_);
     if (bodyForwarded_) return;
     sink_ = Sink::Call;
     if (awaitContinue_) return timer_.arm(loop_.events, kContinueWait);

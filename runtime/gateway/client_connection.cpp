@@ -99,6 +99,10 @@ void ClientConnection::onReady() {
     }
 }
 
+void ClientConnection::onDeferred() {
+    if (!out_.empty()) flush();
+}
+
 void ClientConnection::onTimer(void* self) {
     auto& connection = *static_cast<ClientConnection*>(self);
     switch (connection.phase_) {

@@ -60,6 +60,7 @@ private:
 
     // Source
     void onReady() override;
+    void onDeferred() override;
     static void onTimer(void* self);
 
     // Reading requests

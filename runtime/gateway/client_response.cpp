@@ -73,7 +73,7 @@ void ClientConnection::commit(chain::Exchange& exchange) {
     } else {
         queueResponse(call_->body(), call_->bodyDone());
     }
-    flush();
+    loop_.events.defer(*this);
 }
 
 void ClientConnection::queueResponse(std::string_view piece, bool last) {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
+constexpr std::size_t kEventsPerBatch = 32;  // what is deferred waits for all of them
 
 using base::steadyNs;
 
@@ -73,13 +74,14 @@ struct EventLoop::Private {
 
     const Descriptor epoll{openOrThrow(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")};
     const Descriptor wakeup{openOrThrow(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")};
-    std::array<epoll_event, 256> events;
+    std::array<epoll_event, kEventsPerBatch> events;
     std::vector<Slot> slots;
     std::uint32_t freeSlot = kNoSlot;
     std::vector<int> closing;
     Source* firstReady = nullptr;
     Source* lastReady = nullptr;
     std::size_t readyCount = 0;
+    std::vector<Source*> deferred;  // null: closed since
     TimerWheel wheel;
     bool inBatch = false;
 
@@ -139,6 +141,7 @@ bool EventLoop::registerSource(Source& source, int fd, std::uint32_t events) {
 void EventLoop::close(Source& source) {
     WEIR_ASSERT(source.fd_ >= 0);
     if (source.queued_) unhook(source);
+    if (std::exchange(source.deferred_, false)) *std::ranges::find(private_->deferred, &source) = nullptr;
     private_->giveSlot(source.slot_);
     private_->closing.push_back(source.fd_);  // closing it leaves epoll too: no epoll_ctl needed
     source.fd_ = -1;
@@ -177,6 +180,12 @@ void EventLoop::unhook(Source& source) {
     --private_->readyCount;
 }
 
+void EventLoop::defer(Source& source) {
+    WEIR_ASSERT(source.fd_ >= 0);
+    if (std::exchange(source.deferred_, true)) return;
+    private_->deferred.push_back(&source);
+}
+
 std::uint64_t EventLoop::nowNs() const { return steadyNs(); }
 
 void EventLoop::arm(Timer& timer, Milliseconds delay) {
@@ -198,7 +207,8 @@ void EventLoop::runOnce(Milliseconds wait) {
 
 void EventLoop::runBatch(int limit) {
     WEIR_ASSERT(!private_->inBatch);
-    finishBatch();  // what was closed since the last one, by code outside of any
+    runDeferred();  // what was deferred or closed since the last one, by code outside of any
+    finishBatch();
     const auto size = static_cast<int>(private_->events.size());
     const int count = ::epoll_wait(private_->epoll.fd, private_->events.data(), size, waitMs(limit));
     WEIR_ASSERT(count >= 0 || errno == EINTR);
@@ -209,6 +219,7 @@ void EventLoop::runBatch(int limit) {
     for (int i = 0; i < count; ++i) dispatch(private_->events[static_cast<std::size_t>(i)]);
     runReady();
     private_->wheel.advance(nowMs_ / kTickMs);
+    runDeferred();
     finishBatch();
     private_->inBatch = false;
     busy_.observe(steadyNs() - wokeNs);
@@ -267,6 +278,16 @@ void EventLoop::runReady() {
         unhook(source);
         source.onReady();
     }
+}
+
+void EventLoop::runDeferred() {
+    for (std::size_t i = 0; i < private_->deferred.size(); ++i) {  // one may defer another
+        Source* const source = private_->deferred[i];
+        if (!source) continue;
+        source->deferred_ = false;
+        source->onDeferred();
+    }
+    private_->deferred.clear();
 }
 
 void EventLoop::finishBatch() {

@@ -38,6 +38,8 @@ protected:
 
     // May close or destroy this source or any other.
     virtual void onReady() = 0;
+    // After EventLoop::defer(); likewise.
+    virtual void onDeferred() {}
 
 private:
     friend class EventLoop;
@@ -48,7 +50,8 @@ private:
     bool writable_ = false;
     bool peerClosed_ = false;
     bool broken_ = false;
-    bool queued_ = false;  // on the ready list
+    bool queued_ = false;    // on the ready list
+    bool deferred_ = false;  // on the list of defer()
     Source* nextReady_ = nullptr;
     Source* previousReady_ = nullptr;
 };
@@ -67,8 +70,8 @@ private:
 // Edge-triggered epoll, one thread. A descriptor is registered once for reading and writing and stays so until closed.
 // Events carry a slot and its generation: one for a descriptor that was closed earlier in the same batch is recognised
 // and dropped, also when its number is in use again. Descriptors and retired objects go at the end of the batch.
-// A batch is one epoll_wait: its events and messages, one turn for each source that was requeued, the timers due. While
-// sources are requeued the next wait does not block. Nothing here allocates per event, message run, timer or wake.
+// A batch is one epoll_wait: its events and messages, one turn for each source that was requeued, the timers due, what
+// was deferred meanwhile. While sources are requeued the next wait does not block. Nothing here allocates per event, message run, timer or wake.
 // Callbacks do not throw.
 class EventLoop {
 public:
@@ -93,6 +96,10 @@ public:
     void resumeListener(Source& source);
     // Call onReady() again once every other ready source had its turn. Twice is once.
     void requeue(Source& source);
+    // Call onDeferred() once when the rest of the batch is done (before the next one, outside of a batch). For sends:
+    // those of one batch follow each other closely then, and a peer that is served by one process wakes up for all of
+    // them at once, which the sender pays for. Twice is once.
+    void defer(Source& source);
     // Deletes the object at the end of the batch, when no caller on the stack can still refer to it.
     template <class T>
     void retire(std::unique_ptr<T> object) {
@@ -154,6 +161,7 @@ private:
     void dispatch(const epoll_event& event);
     void runMessages();
     void runReady();
+    void runDeferred();
     void finishBatch();
 
     std::vector<Retired> retired_;

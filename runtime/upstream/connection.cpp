@@ -65,6 +65,11 @@ void Connection::send(bool last) {
     }
 }
 
+void Connection::sendLater(bool last) {
+    requestDone_ = requestDone_ || last;
+    if (state_ != State::Connecting) pool_.loop_.defer(*this);
+}
+
 void Connection::readBody() {
     body_ = {};
     if (bodyDone_) return;
@@ -125,17 +130,20 @@ void Connection::onReady() {
         case State::Busy: break;
         case State::Closed: return;
     }
-    if (!out_.empty() && writable()) {
-        send(false);
-        if (!listener_) return;
-        if (out_.empty() && !requestSent_) listener_->onCallWritten();
-    }
+    if (writable()) write();
     if (listener_ && state_ == State::Busy) read();
 }
 
 void Connection::connected() {
     state_ = State::Busy;
     arm(Waiting::Nothing);
+    write();
+}
+
+void Connection::onDeferred() { write(); }
+
+// What is queued, and asks for more.
+void Connection::write() {
     if (out_.empty()) return;
     send(false);
     if (listener_ && out_.empty() && !requestSent_) listener_->onCallWritten();

@@ -61,6 +61,8 @@ public:
     // closes our side.
     void add(std::string_view piece) { out_.add(piece); }
     void send(bool last);
+    // The same at the end of the loop's batch.
+    void sendLater(bool last);
     bool blocked() const { return !out_.empty(); }
     bool reused() const { return reused_; }           // was idle in the pool before this call
     bool anythingRead() const { return anyRead_; }    // of this call's reply
@@ -91,8 +93,10 @@ private:
                std::shared_ptr<const AddressList> addresses, std::uint32_t turn);
 
     void onReady() override;
+    void onDeferred() override;
     static void onTimer(void* self);
     void connected();
+    void write();
     bool tryAddress();
     bool connectNext();
     const net::Endpoint& address() const { return addresses_->choose(turn_, attempt_); }

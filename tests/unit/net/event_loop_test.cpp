@@ -263,6 +263,66 @@ TEST_CASE("a requeued source that is closed gets no turn") {
     CHECK(probe.turns == 0);
 }
 
+TEST_CASE("what is deferred runs once, behind the batch's events, messages, turns and timers") {
+    EventLoop loop;
+    std::string order;
+    Probe a(loop);
+    Probe b(loop);
+    Alarm alarm([&] {
+        order += 't';
+        loop.defer(b);
+    });
+    a.then = [&] {
+        order += 'a';
+        loop.defer(a);
+        loop.defer(a);
+        loop.requeue(b);
+    };
+    a.later = [&] { order += 'A'; };
+    b.then = [&] { order += 'b'; };
+    b.later = [&] { order += 'B'; };
+    alarm.timer.arm(loop, Milliseconds(0));
+    const std::uint64_t due = loop.nowMs() + 5 * EventLoop::kTickMs;
+    while (loop.nowNs() < due * 1'000'000) {
+    }
+    a.pair.send();
+    loop.post([&] { order += 'm'; });
+    loop.runOnce(Milliseconds(1000));
+    CHECK((order == "ambtAB" || order == "mabtAB"));
+    loop.runOnce(Milliseconds(0));
+    CHECK(order.size() == 6);
+}
+
+TEST_CASE("what is deferred outside of a batch does not wait for an event") {
+    EventLoop loop;
+    Probe probe(loop);
+    int calls = 0;
+    probe.later = [&] { ++calls; };
+    loop.defer(probe);
+    loop.runOnce(Milliseconds(0));
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a deferred source may be closed, by itself or by another, and defer another") {
+    EventLoop loop;
+    std::string order;
+    Probe first(loop);
+    Probe gone(loop);
+    Probe last(loop);
+    first.later = [&] {
+        order += '1';
+        loop.close(gone);
+        loop.defer(last);
+        loop.close(first);
+    };
+    gone.later = [&] { order += '2'; };
+    last.later = [&] { order += '3'; };
+    loop.defer(first);
+    loop.defer(gone);
+    loop.runOnce(Milliseconds(0));
+    CHECK(order == "13");
+}
+
 TEST_CASE("a timer is never early and not much late") {
     EventLoop loop;
     const int delay = GENERATE(0, 1, 9, 10, 11, 25, 60);

@@ -41,11 +41,15 @@ struct Probe final : Source {
         ++turns;
         if (then) then();
     }
+    void onDeferred() override {
+        if (later) later();
+    }
 
     EventLoop& loop;
     SocketPair pair;
     int turns = 0;
     std::function<void()> then;
+    std::function<void()> later;
 };
 
 // Batches until `done` holds; a test that hangs is a failed test.
