@@ -56,7 +56,7 @@ void ClientConnection::dial(bool fresh) {
         return exchange_->complete(operation, resolved ? WEIR_CALL_REFUSED : WEIR_CALL_UNRESOLVED);
     }
     server->state.callBegan();
-    callBeganNs_ = loop_.events.nowNs();
+    callBeganNs_ = loop_.events.wokeNs();
     const upstream::Connection::Timeouts timeouts{loop_.limits.connect, net::Milliseconds(route->timeout_ms),
                                                   loop_.limits.upstreamBody};
     const http::RequestHead& request = exchange_->request;
@@ -73,9 +73,10 @@ upstream::Connection* ClientConnection::endCall() {
     return std::exchange(call_, nullptr);
 }
 
-// The call has come to its head, or will not: how long that took, for balancers and the access log. Answers the time.
+// The call has come to its head, or will not: how long that took, for balancers and the access log; by the loop's cached
+// time, which is off by a batch at most. Answers the time.
 std::uint64_t ClientConnection::noteTime() {
-    const std::uint64_t nowNs = loop_.events.nowNs();
+    const std::uint64_t nowNs = loop_.events.wokeNs();
     exchange_->upstreamNs = nowNs - std::exchange(callBeganNs_, 0);
     return nowNs;
 }

@@ -33,12 +33,12 @@ void ClientConnection::readHead() {
     }
     if (static_cast<std::size_t>(got) < room && !peerClosed() && !broken()) clearReadable();
     in_->end += static_cast<std::size_t>(got);
-    if (phase_ == Phase::Idle) {
-        if (!skipBlankLines()) return;
-        phase_ = Phase::Head;
-        timer_.arm(loop_.events, loop_.limits.header);  // for the whole head: a byte now and then does not renew it
-    }
+    if (phase_ != Phase::Idle) return parseHead();
+    if (!skipBlankLines()) return;
+    phase_ = Phase::Head;
     parseHead();
+    // For the whole head, when more of it must come: a byte now and then does not renew it.
+    if (phase_ == Phase::Head) timer_.arm(loop_.events, loop_.limits.header);
 }
 
 // CRLFs behind a body are no request yet (RFC 9112 2.2). false: there is nothing else.
@@ -62,7 +62,7 @@ void ClientConnection::parseHead() {
     if (!exchange_) {
         exchange_ = chain::Exchange::make(loop_.context, *this);
         parser_ = http::RequestParser::make(*exchange_, exchange_->request, loop_.limits.parse);
-        exchange_->beganNs = loop_.events.nowNs();
+        exchange_->beganNs = loop_.events.wokeNs();
         out_.restart();
         headEnd_ = taken_ = 0;
         committed_ = accounted_ = false;

@@ -94,7 +94,8 @@ Source::~Source() { WEIR_ASSERT(fd_ < 0); }
 
 void Timer::arm(EventLoop& loop, Milliseconds delay) { loop.arm(*this, delay); }
 
-EventLoop::EventLoop() : nowMs_(steadyMs()), private_(std::make_unique<Private>(nowMs_ / kTickMs)) {
+EventLoop::EventLoop()
+    : wokeNs_(steadyNs()), nowMs_(wokeNs_ / 1'000'000), private_(std::make_unique<Private>(nowMs_ / kTickMs)) {
     // Edge-triggered, so that the count need not be read back: every write is an edge.
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
@@ -213,8 +214,8 @@ void EventLoop::runBatch(int limit) {
     const int count = ::epoll_wait(private_->epoll.fd, private_->events.data(), size, waitMs(limit));
     WEIR_ASSERT(count >= 0 || errno == EINTR);
     ++counters_.wakes;
-    const std::uint64_t wokeNs = steadyNs();
-    nowMs_ = wokeNs / 1'000'000;
+    wokeNs_ = steadyNs();
+    nowMs_ = wokeNs_ / 1'000'000;
     private_->inBatch = true;
     for (int i = 0; i < count; ++i) dispatch(private_->events[static_cast<std::size_t>(i)]);
     runReady();
@@ -222,7 +223,7 @@ void EventLoop::runBatch(int limit) {
     runDeferred();
     finishBatch();
     private_->inBatch = false;
-    busy_.observe(steadyNs() - wokeNs);
+    busy_.observe(steadyNs() - wokeNs_);
 }
 
 int EventLoop::waitMs(int limit) const {

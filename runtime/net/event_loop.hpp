@@ -106,8 +106,9 @@ public:
         retired_.push_back({object.release(), [](void* p) { delete static_cast<T*>(p); }});
     }
 
-    // Cached once per wake. Steady milliseconds since an arbitrary start.
+    // Cached once per wake. Steady milliseconds, nanoseconds since an arbitrary start.
     std::uint64_t nowMs() const { return nowMs_; }
+    std::uint64_t wokeNs() const { return wokeNs_; }
     std::uint64_t nowNs() const;  // read anew from the steady clock
 
     // Until stop(). Everything above runs inside.
@@ -165,7 +166,8 @@ private:
     void finishBatch();
 
     std::vector<Retired> retired_;
-    std::uint64_t nowMs_;
+    std::uint64_t wokeNs_;
+    std::uint64_t nowMs_;  // wokeNs_, but for a timer that is armed outside of a batch
     Counters counters_;
     Busy busy_;
     std::unique_ptr<Private> private_;
