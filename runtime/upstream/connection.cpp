@@ -34,7 +34,7 @@ void Connection::begin(CallListener& listener, base::Arena& arena, http::Respons
     head.fields.beginEdit();
     parser_ = http::ResponseParser::make(arena, head, pool_.limits_.parse, asked.head);
     body_ = {};
-    switched_ = headDone_ = bodyDone_ = requestDone_ = requestSent_ = anyRead_ = surplus_ = false;
+    switched_ = headDone_ = bodyDone_ = requestDone_ = requestSent_ = unsent_ = anyRead_ = surplus_ = false;
     interim_ = 0;
     reading_ = true;
     arm(state_ == State::Connecting ? Waiting::Connect : Waiting::Nothing);
@@ -43,6 +43,7 @@ void Connection::begin(CallListener& listener, base::Arena& arena, http::Respons
 void Connection::send(bool last) {
     requestDone_ = requestDone_ || last;
     if (state_ == State::Connecting) return;
+    unsent_ = false;
     switch (out_.flush(*this)) {
         case net::OutQueue::State::Done:
             if (requestSent_) return;
@@ -67,7 +68,9 @@ void Connection::send(bool last) {
 
 void Connection::sendLater(bool last) {
     requestDone_ = requestDone_ || last;
-    if (state_ != State::Connecting) pool_.loop_.defer(*this);
+    if (state_ == State::Connecting) return;
+    unsent_ = true;
+    pool_.loop_.defer(*this);
 }
 
 void Connection::readBody() {
@@ -127,7 +130,9 @@ void Connection::onReady() {
             pool_.unpark(*this);
             close();
             return;
-        case State::Busy: break;
+        case State::Busy:
+            if (unsent_ && readable()) return fail(WEIR_CALL_RESET);  // what is there now is no answer to it
+            break;
         case State::Closed: return;
     }
     if (writable()) write();

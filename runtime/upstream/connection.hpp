@@ -137,6 +137,7 @@ private:
     bool bodyDone_ = false;
     bool requestDone_ = false;  // all of it is queued
     bool requestSent_ = false;  // and written
+    bool unsent_ = false;       // nothing of it has been written yet
     bool reused_ = false;
     bool anyRead_ = false;
     bool surplus_ = false;      // bytes behind the response

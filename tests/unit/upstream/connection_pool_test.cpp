@@ -1,3 +1,5 @@
+#include <poll.h>
+
 #include "support/catch.hpp"
 #include "support/recording_upstream.hpp"
 #include "unit/upstream/endpoints.hpp"
@@ -24,6 +26,11 @@ struct Fixture final : CallListener {
     // Begins a call and waits for its end; false: none could be begun, or it failed.
     bool call() { return begin() && end(); }
     bool begin() {
+        if (!prepare()) return false;
+        connection->send(true);
+        return true;
+    }
+    bool prepare() {
         exchange.reset();
         over = failed = false;
         connection = pool.acquire(server);
@@ -31,7 +38,6 @@ struct Fixture final : CallListener {
         exchange = std::make_unique<Exchange>(chunks);
         connection->begin(*this, exchange->arena, exchange->head, {}, {});
         connection->add("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        connection->send(true);
         return true;
     }
     bool end() {
@@ -124,6 +130,31 @@ TEST_CASE("a call that runs when its address goes ends well, and its connection 
     CHECK(fixture.pool.counters().idle == 0);
     CHECK(fixture.call());
     CHECK(second.requests().size() == 1);
+}
+
+TEST_CASE("what an upstream says just before it gets a request is not taken for the response") {
+    Fixture fixture;
+    support::Gate gate;
+    RecordingUpstream upstream([&](RecordingUpstream::Connection& connection) {
+        if (!connection.next()) return;
+        connection.send(RecordingUpstream::ok("ok"));
+        if (gate.wait()) connection.send(RecordingUpstream::ok("stale"));
+        connection.next();
+    });
+    fixture.pool.setAddresses(3, fixture.list({"127.0.0.1"}, upstream.port()));
+    REQUIRE(fixture.call());
+    // Both are there before the loop looks: the call first, then the bytes.
+    fixture.loop.post([&] {
+        REQUIRE(fixture.prepare());
+        fixture.connection->sendLater(true);
+    });
+    gate.open();
+    pollfd readable{fixture.connection->fd(), POLLIN, 0};
+    REQUIRE(::poll(&readable, 1, 10'000) == 1);
+    fixture.loop.runOnce(net::Milliseconds(0));
+    CHECK(fixture.failed);
+    CHECK(upstream.waitForEnded(1));
+    CHECK(upstream.requests().size() == 1);
 }
 
 TEST_CASE("new connections take the addresses of a name in turn, and the next one where one refuses") {
