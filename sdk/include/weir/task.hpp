@@ -47,17 +47,18 @@ struct ErrorRecord {
 
 // The one object the host knows of a running coroutine (its weir_frame).
 struct Root {
-    Exchange* exchange = nullptr;
-    std::coroutine_handle<> leaf;     // to be resumed next
-    std::coroutine_handle<> outer;    // execute() itself; destroying it destroys everything inside
-    const ErrorRecord* const* error = nullptr;  // where execute()'s promise keeps its failure
-    bool ready = false;
-    bool done = false;
-    std::int32_t answer = 0;          // while not ready, and when done
+    Exchange* exchange;
+    std::coroutine_handle<> leaf;        // to be resumed next; null: over
+    std::coroutine_handle<> outer;       // execute() itself; destroying it destroys everything inside; null: gone
+    const ErrorRecord* error = nullptr;  // of execute(), when it is over
     std::uint64_t deadlineNs = 0;
-    std::int32_t status = 0;          // of the last event
-    weir_str data{};
+    const weir_event* event = nullptr;   // the last one, within the call that brought it
+    std::int32_t answer = 0;             // 0: none yet, go on at the leaf
+    bool forwarded = false;              // has called next()
+
+    Root(Exchange& of, std::coroutine_handle<> execute) : exchange(&of), leaf(execute), outer(execute) {}
 };
+static_assert(sizeof(Root) <= WEIR_ARENA_STEP);
 
 inline constexpr ErrorRecord kOutOfMemory{500, -1, "out of memory"};
 
@@ -98,25 +99,28 @@ struct PromiseBase {
     std::coroutine_handle<> parent;
     const ErrorRecord* error = nullptr;
 
-    struct Final {
-        Final() noexcept {}
-        bool await_ready() const noexcept { return false; }
-        template <class Promise>
-        void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
-            Root& driven = *handle.promise().root;
-            driven.leaf = handle.promise().parent;
-            if (driven.leaf) {
-                driven.ready = true;
-            } else {
-                driven.done = true;
-                driven.answer = WEIR_DONE;
-            }
-        }
+    // An inner task waits for its awaiter to take the result. execute() has none and is not suspended: its frame goes
+    // at once, which spares destroying it from outside.
+    class Final {
+    public:
+        explicit Final(bool outermost) noexcept : outermost_(outermost) {}
+        bool await_ready() const noexcept { return outermost_; }
+        void await_suspend(std::coroutine_handle<>) const noexcept {}
         void await_resume() const noexcept {}
+
+    private:
+        bool outermost_;
     };
 
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    Final final_suspend() const noexcept { return {}; }
+    Final final_suspend() const noexcept {
+        root->leaf = parent;
+        if (parent) return Final(false);
+        root->outer = nullptr;
+        root->error = error;
+        root->answer = WEIR_DONE;
+        return Final(true);
+    }
     void unhandled_exception() noexcept { error = recordCurrentException(*root->exchange->raw()); }
 
     // Frames come from the arena of the Exchange& among the coroutine's parameters; a helper that has none gets a
@@ -190,7 +194,6 @@ public:
             child_.promise().root = root;
             child_.promise().parent = parent;
             root->leaf = child_;
-            root->ready = true;
         }
         T await_resume() const {
             if (const detail::ErrorRecord* error = child_.promise().error) error->raise();
@@ -219,8 +222,8 @@ inline Task<void> Promise<void>::get_return_object() {
     return Task<void>(std::coroutine_handle<Promise<void>>::from_promise(*this));
 }
 
-// Waits for an operation of the host that `Start` begins. Derived awaiters read root().status and root().data; when
-// nothing could be started, the status is Start::kNotStarted.
+// Waits for an operation of the host that `Start` begins. Derived awaiters read event(); when nothing could be
+// started, its status is Start::kNotStarted.
 template <class Start>
 class OperationAwaiter {
 public:
@@ -230,7 +233,7 @@ public:
     bool await_suspend(std::coroutine_handle<Promise> handle) {
         root_ = handle.promise().root;
         if (start_(root_->exchange->raw()) == 0) {
-            root_->status = Start::kNotStarted;
+            root_->event = &kNotStarted;
             return false;  // nothing was started: go on at once
         }
         root_->leaf = handle;
@@ -239,10 +242,12 @@ public:
     }
 
 protected:
-    const Root& root() const { return *root_; }
+    const weir_event& event() const { return *root_->event; }
     Start& start() { return start_; }
 
 private:
+    static constexpr weir_event kNotStarted{sizeof(weir_event), WEIR_EVENT_COMPLETED, 0, Start::kNotStarted, {}};
+
     Start start_;
     Root* root_ = nullptr;
 };
@@ -314,12 +319,14 @@ public:
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> handle) {
         Root* root = handle.promise().root;
+        // The worker may be done before this returns, but its completion only comes back through the loop.
+        if (hostTable->offload(root->exchange->raw(), &OffloadAwaiter::work, this) == 0) {
+            failure_.set(503, -1, "no worker thread for offloaded work");
+            return false;
+        }
         root->leaf = handle;
         root->answer = WEIR_SUSPENDED;
-        // The worker may be done before this returns, but its completion only comes back through the loop.
-        if (hostTable->offload(root->exchange->raw(), &OffloadAwaiter::work, this) != 0) return true;
-        failure_.set(503, -1, "no worker thread for offloaded work");
-        return false;
+        return true;
     }
     Result await_resume() {
         if (failure_.failed) throw Error(failure_.status, failure_.code, failure_.text);
@@ -353,9 +360,10 @@ public:
         root_ = handle.promise().root;
         root_->leaf = handle;
         root_->answer = WEIR_FORWARD;
+        root_->forwarded = true;
         root_->deadlineNs = deadlineNs_;
     }
-    NextResult await_resume() const noexcept { return static_cast<NextResult>(root_->status); }
+    NextResult await_resume() const noexcept { return static_cast<NextResult>(root_->event->status); }
 
 private:
     std::uint64_t deadlineNs_;
@@ -369,7 +377,7 @@ public:
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
         Root* root = handle.promise().root;
-        root->done = true;
+        root->leaf = nullptr;
         root->answer = WEIR_FORWARD;
     }
     void await_resume() const noexcept {}
@@ -379,27 +387,23 @@ public:
 
 inline void destroyRoot(Root* root) noexcept {
     weir_exchange& exchange = *root->exchange->raw();
-    root->outer.destroy();
+    if (root->outer) root->outer.destroy();
     arenaFree(exchange, root, sizeof(Root));
 }
 
 // Resumes until the coroutine waits for something or ends; then its frame is gone and the answer says how.
-inline std::int32_t drive(Root* root, weir_outcome* out) noexcept {
-    while (root->ready) {
-        root->ready = false;
-        root->leaf.resume();
-    }
-    if (!root->done) {
+inline std::int32_t drive(Root* root, std::coroutine_handle<> leaf, weir_outcome* out) noexcept {
+    while (leaf.resume(), root->answer == 0) leaf = root->leaf;
+    std::int32_t answer = root->answer;
+    if (root->leaf) {
         out->frame = reinterpret_cast<weir_frame*>(root);
         out->deadline_ns = root->deadlineNs;
-        return root->answer;
+        return answer;
     }
-    weir_exchange* exchange = root->exchange->raw();
-    std::int32_t answer = root->answer;
-    if (const ErrorRecord* error = *root->error) {
-        hostTable->fail(exchange, error->status, error->code, str(error->text));
+    if (const ErrorRecord* error = root->error) {
+        hostTable->fail(root->exchange->raw(), error->status, error->code, str(error->text));
         answer = WEIR_FAILED;
-    } else if (answer == WEIR_DONE && hostTable->replied(exchange)) {
+    } else if (answer == WEIR_DONE && !root->forwarded && hostTable->replied(root->exchange->raw())) {
         answer = WEIR_REPLY;
     }
     destroyRoot(root);
@@ -411,16 +415,11 @@ inline std::int32_t drive(Root* root, weir_outcome* out) noexcept {
 template <class Make>
 std::int32_t startTask(weir_exchange* raw, weir_outcome* out, Make&& make) noexcept {
     try {
-        Task<> task = make();
-        auto* root = new (arenaAllocate(*raw, sizeof(Root))) Root;
-        Task<>::Handle handle = task.release();
-        root->exchange = &Exchange::from(raw);
-        root->outer = handle;
-        root->leaf = handle;
-        root->error = &handle.promise().error;
-        root->ready = true;
+        void* block = arenaAllocate(*raw, sizeof(Root));
+        const Task<>::Handle handle = make().release();
+        auto* root = new (block) Root(Exchange::from(raw), handle);
         handle.promise().root = root;
-        return drive(root, out);
+        return drive(root, handle, out);
     } catch (...) {
         const ErrorRecord* error = recordCurrentException(*raw);
         hostTable->fail(raw, error->status, error->code, str(error->text));
@@ -431,10 +430,9 @@ std::int32_t startTask(weir_exchange* raw, weir_outcome* out, Make&& make) noexc
 
 inline std::int32_t resumeTask(weir_frame* frame, const weir_event* event, weir_outcome* out) noexcept {
     auto* root = reinterpret_cast<Root*>(frame);
-    root->status = event->status;
-    root->data = event->data;
-    root->ready = true;
-    return drive(root, out);
+    root->event = event;
+    root->answer = 0;
+    return drive(root, root->leaf, out);
 }
 
 inline void dropTask(weir_frame* frame) noexcept { destroyRoot(reinterpret_cast<Root*>(frame)); }
@@ -460,10 +458,10 @@ class BodyAwaiter : public detail::OperationAwaiter<detail::StartBody> {
 public:
     explicit BodyAwaiter(std::size_t limit) : OperationAwaiter(detail::StartBody(limit)) {}
     std::string_view await_resume() const {
-        if (root().status == WEIR_TOO_LARGE) throw Error(413, 413, "Request Entity Too Large");
-        if (root().status == WEIR_NO_MEMORY) throw Error(503, -1, "no memory for the request body");
-        if (root().status != WEIR_OK) throw Error(400, 400, "the request body ended early");
-        return detail::view(root().data);
+        if (event().status == WEIR_TOO_LARGE) throw Error(413, 413, "Request Entity Too Large");
+        if (event().status == WEIR_NO_MEMORY) throw Error(503, -1, "no memory for the request body");
+        if (event().status != WEIR_OK) throw Error(400, 400, "the request body ended early");
+        return detail::view(event().data);
     }
 };
 
@@ -473,8 +471,8 @@ class ResponseBodyAwaiter : public detail::OperationAwaiter<detail::StartRespons
 public:
     explicit ResponseBodyAwaiter(std::size_t limit) : OperationAwaiter(detail::StartResponseBody(limit)) {}
     std::optional<std::string_view> await_resume() const {
-        switch (root().status) {
-            case WEIR_OK: return detail::view(root().data);
+        switch (event().status) {
+            case WEIR_OK: return detail::view(event().data);
             case WEIR_NOT_FOUND: return std::string_view();
             case WEIR_TOO_LARGE:
             case WEIR_INVALID: return std::nullopt;
@@ -497,7 +495,7 @@ public:
 class CallAwaiter : public detail::OperationAwaiter<detail::StartCall> {
 public:
     CallAwaiter() : OperationAwaiter(detail::StartCall()) {}
-    Call await_resume() const noexcept { return static_cast<Call>(root().status); }
+    Call await_resume() const noexcept { return static_cast<Call>(event().status); }
 };
 
 }  // namespace weir
