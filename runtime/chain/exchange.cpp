@@ -114,11 +114,15 @@ void Exchange::walkForward() {
         }
         if (tracer) tracer->considering(entry, *this);
         weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
-        if (entry.matches && !choose(entry, match)) continue;
-        rememberFinished(entry);
-        count(entry, &PluginCounters::entered);
-        enteredSelector_ = {match.selector_id.data, match.selector_id.size};
-        enteredRule_ = {match.rule_id.data, match.rule_id.size};
+        if (!entry.matches) {
+            enteredSelector_ = nullptr;
+            enteredRule_ = nullptr;
+        } else if (!choose(entry, match)) {
+            continue;
+        }
+        if (entry.table->finished) rememberFinished(entry);
+        PluginCounters* const counters = countersOf(entry);
+        if (counters) ++counters->entered;
         weir_outcome outcome{};
         replied_ = false;
         newTarget_ = {};
@@ -126,7 +130,12 @@ void Exchange::walkForward() {
         const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
         inPlugin_ = false;
         if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
-        answered(entry, answer, outcome);
+        if (answer == WEIR_FORWARD && !outcome.frame) {  // nearly always
+            cancelOperation();
+            if (counters) ++counters->forwarded;
+        } else {
+            answered(entry, answer, outcome);
+        }
     }
 }
 
@@ -137,6 +146,8 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
     if (choice.outcome == match::Choice::Matched) {
         const match::Selector& selector = *choice.selector;
         if (selector.logged || (choice.rule && choice.rule->logged)) logMatch(entry, selector, choice.rule);
+        enteredSelector_ = &selector;
+        enteredRule_ = choice.rule;
         match.selector = selector.handle;
         match.selector_id = {selector.id.data(), selector.id.size()};
         match.rule = choice.rule ? choice.rule->handle : selector.defaultRule;
@@ -161,12 +172,11 @@ void Exchange::logMatch(const ChainEntry& entry, const match::Selector& selector
                   std::string(requestId) + ")");
 }
 
-// What enter() said.
+// What enter() said; if it was to forward, then with a frame.
 void Exchange::answered(const ChainEntry& entry, std::int32_t answer, const weir_outcome& outcome) {
     switch (answer) {
         case WEIR_FORWARD:
             cancelOperation();
-            if (!outcome.frame) return count(entry, &PluginCounters::forwarded);
             push(entry, outcome.frame);
             return walkFrom(*top_, outcome.deadline_ns);
         case WEIR_SUSPENDED:
@@ -350,7 +360,6 @@ void Exchange::abandonTop() {
 }
 
 void Exchange::rememberFinished(const ChainEntry& entry) {
-    if (!entry.table->finished) return;
     for (std::uint32_t i = 0; i < finishedCount_; ++i)
         if (finished_[i] == &entry) return;  // entered before, in an earlier walk
     finished_[finishedCount_++] = &entry;
@@ -714,9 +723,9 @@ bool Exchange::findMetadata(std::string_view path) {
 
 void Exchange::setRoute(const weir_route& route) {
     // Who changes a route without data of its own (httpClient, to another upstream) leaves what matched for it.
-    if (!hasRoute_ || enteredSelector_.data()) {
-        selectorId = enteredSelector_;
-        ruleId = enteredRule_;
+    if (!hasRoute_ || enteredSelector_) {
+        selectorId = enteredSelector_ ? std::string_view(enteredSelector_->id) : std::string_view();
+        ruleId = enteredRule_ ? std::string_view(enteredRule_->id) : std::string_view();
     }
     route_ = route;
     hasRoute_ = true;

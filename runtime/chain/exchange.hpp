@@ -225,7 +225,10 @@ private:
     void resumeTop(const weir_event& event);
     void wait(const ChainEntry& entry);
     void count(const ChainEntry& entry, base::LoopCounter PluginCounters::* what) const {
-        if (entry.counters && loop_.number != LoopContext::kUncounted) ++(entry.counters[loop_.number].*what);
+        if (PluginCounters* counters = countersOf(entry)) ++(counters->*what);
+    }
+    PluginCounters* countersOf(const ChainEntry& entry) const {  // null: nobody counts
+        return entry.counters && loop_.number != LoopContext::kUncounted ? &entry.counters[loop_.number] : nullptr;
     }
     void walkFrom(Entered& top, std::uint64_t deadlineNs);
     void left(Entered& top);
@@ -296,8 +299,8 @@ private:
     weir_route route_{};
     UpstreamUse use_;
     RpcMask rpc_;
-    std::string_view enteredSelector_;  // what matched for the plugin entered last
-    std::string_view enteredRule_;
+    const match::Selector* enteredSelector_ = nullptr;  // what matched for the plugin entered last
+    const match::Rule* enteredRule_ = nullptr;
     // As the chain began, for a walk from the start.
     http::FieldTable::Mark requestMark_ = 0;
     http::FieldTable::Mark responseMark_ = 0;
