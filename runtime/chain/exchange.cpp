@@ -665,7 +665,8 @@ void Exchange::noteFailure(int status, int code, std::string_view text) {
 
 void Exchange::setSlot(weir_slot which, std::string_view value) {
     slots_[which] = value.data() ? copy(value) : std::string_view();
-    rewritten_ = {};
+    // What joinRewrittenPath() does not read leaves it as it is: rewrite's, for the plugins behind it.
+    if (which != WEIR_SLOT_REWRITE_URI || slots_[WEIR_SLOT_REWRITE_CONTEXT_PATH].data()) rewritten_ = {};
     if (which == WEIR_SLOT_RPC_TYPE) rpc_ = rpcBit(value);
 }
 

@@ -61,6 +61,7 @@ base::Result<std::shared_ptr<const MetadataIndex>> MetadataIndex::build(const da
 }
 
 const MetadataIndex::Entry* MetadataIndex::find(std::string_view path) const noexcept {
+    if (rules_->rules().empty()) return nullptr;
     const match::CompiledRule* rule = rules_->choose(PathSubject(path));
     return rule ? static_cast<const Entry*>(rule->rule.handle) : nullptr;
 }
