@@ -49,7 +49,6 @@ Exchange::Exchange(LoopContext& loop, Carrier& carrier, void* chunk)
       loop_(loop),
       carrier_(carrier),
       chunk_(chunk),
-      rpc_(kHttpBit),
       sleepTimer_(&Exchange::onSleepOver, this) {}
 
 Exchange::~Exchange() {
@@ -108,7 +107,7 @@ void Exchange::walkForward() {
             return;
         }
         const ChainEntry& entry = chain[position_++];
-        if (entry.rpcTypes && !(entry.rpcTypes & rpc_)) {
+        if (entry.rpcTypes && !(entry.rpcTypes & routing_->rpc)) {
             if (tracer) tracer->passedOver(entry);
             continue;
         }
@@ -278,8 +277,8 @@ void Exchange::walkAnew(const ChainEntry& entry) {
     begin.query = clientQuery_;
     begin.response = responseMark_;
     begin.callResult = WEIR_CALL_NONE;
+    begin.routing = new (allocate(sizeof(Routing))) Routing;
     begin.attributes = attributes_;
-    begin.rpc = kHttpBit;
     goBack(begin);
     const std::size_t mark = newTarget_.find('?');
     request.path = newTarget_.substr(0, mark);
@@ -381,7 +380,7 @@ weir_operation Exchange::startUpstreamCall() {
         dropAnswer();
         forgetAnswer();
     }
-    if (hasRoute_) use_.called(route_);
+    if (routing_->hasRoute) use_.called(routing_->route);
     carrier_.startCall(*this, id);
     return id;
 }
@@ -544,7 +543,16 @@ void Exchange::timeOut(Entered& entered) {
     advance();
 }
 
-void Exchange::saveMark(Mark& mark) const {
+// What no mark refers to.
+Exchange::Routing& Exchange::ownRouting() {
+    if (routingMarked_) {
+        routing_ = new (allocate(sizeof(Routing))) Routing(*routing_);
+        routingMarked_ = false;
+    }
+    return *routing_;
+}
+
+void Exchange::saveMark(Mark& mark) {
     mark.request = request.fields.mark();
     mark.query = request.query;
     mark.givenBody = givenBody_;
@@ -555,12 +563,10 @@ void Exchange::saveMark(Mark& mark) const {
     mark.body = response.body;
     mark.answer = answer_;
     mark.callResult = callResult;
-    mark.slots = slots_;
+    mark.routing = routing_;
+    routingMarked_ = true;
     mark.attributes = attributes_;
-    mark.route = route_;
-    mark.hasRoute = hasRoute_;
     mark.metadata = metadata;
-    mark.rpc = rpc_;
 }
 
 void Exchange::restore(const Mark& mark) {
@@ -573,12 +579,10 @@ void Exchange::restore(const Mark& mark) {
     response.source = mark.source;
     response.body = mark.body;
     callResult = mark.callResult;
-    slots_ = mark.slots;
+    routing_ = mark.routing;
+    routingMarked_ = true;
     attributes_ = mark.attributes;
-    route_ = mark.route;
-    hasRoute_ = mark.hasRoute;
     metadata = mark.metadata;
-    rpc_ = mark.rpc;
     rewritten_ = {};
 }
 
@@ -645,7 +649,8 @@ void Exchange::replyError(int status, int code, std::string_view message) {
         status = shenyuStatus(status, code);
         // Its client's own timeout, with the strategy that repeats it to the same target (fact sheet 4.3).
         const bool timedOut = callResult == WEIR_CALL_TIMEOUT || callResult == WEIR_CALL_CONNECT_TIMEOUT;
-        if (code == kTimeoutCode && timedOut && hasRoute_ && route_.retry_strategy == WEIR_RETRY_CURRENT) status = 408;
+        const bool repeatsThere = route() && route()->retry_strategy == WEIR_RETRY_CURRENT;
+        if (code == kTimeoutCode && timedOut && repeatsThere) status = 408;
     }
     reply(status, "application/json", errorBody(code, message));
 }
@@ -664,10 +669,11 @@ void Exchange::noteFailure(int status, int code, std::string_view text) {
 }
 
 void Exchange::setSlot(weir_slot which, std::string_view value) {
-    slots_[which] = value.data() ? copy(value) : std::string_view();
+    Routing& routing = ownRouting();
+    routing.slots[which] = value.data() ? copy(value) : std::string_view();
     // What joinRewrittenPath() does not read leaves it as it is: rewrite's, for the plugins behind it.
-    if (which != WEIR_SLOT_REWRITE_URI || slots_[WEIR_SLOT_REWRITE_CONTEXT_PATH].data()) rewritten_ = {};
-    if (which == WEIR_SLOT_RPC_TYPE) rpc_ = rpcBit(value);
+    if (which != WEIR_SLOT_REWRITE_URI || slot(WEIR_SLOT_REWRITE_CONTEXT_PATH).data()) rewritten_ = {};
+    if (which == WEIR_SLOT_RPC_TYPE) routing.rpc = rpcBit(value);
 }
 
 // One of those that were given before, or the client's.
@@ -710,8 +716,8 @@ void Exchange::setAttribute(std::uint32_t id, std::string_view value) {
 }
 
 std::string_view Exchange::upstreamPath() const {
-    for (const weir_slot slot : {WEIR_SLOT_REWRITE_URI, WEIR_SLOT_REAL_URL})
-        if (slots_[slot].data()) return slots_[slot];
+    for (const weir_slot which : {WEIR_SLOT_REWRITE_URI, WEIR_SLOT_REAL_URL})
+        if (slot(which).data()) return slot(which);
     return request.path;
 }
 
@@ -724,12 +730,13 @@ bool Exchange::findMetadata(std::string_view path) {
 
 void Exchange::setRoute(const weir_route& route) {
     // Who changes a route without data of its own (httpClient, to another upstream) leaves what matched for it.
-    if (!hasRoute_ || enteredSelector_) {
+    if (!routing_->hasRoute || enteredSelector_) {
         selectorId = enteredSelector_ ? std::string_view(enteredSelector_->id) : std::string_view();
         ruleId = enteredRule_ ? std::string_view(enteredRule_->id) : std::string_view();
     }
-    route_ = route;
-    hasRoute_ = true;
+    Routing& routing = ownRouting();
+    routing.route = route;
+    routing.hasRoute = true;
 }
 
 int Exchange::pickUpstream(const upstream::UpstreamSet& set, std::uint32_t balancer, const std::uint64_t* excluded) {
@@ -738,7 +745,7 @@ int Exchange::pickUpstream(const upstream::UpstreamSet& set, std::uint32_t balan
 }
 
 weir_repeat Exchange::askRepeat(bool take) {
-    const auto* set = hasRoute_ ? reinterpret_cast<const upstream::UpstreamSet*>(route_.set) : nullptr;
+    const auto* set = route() ? reinterpret_cast<const upstream::UpstreamSet*>(route()->set) : nullptr;
     const bool unsent = callResult == WEIR_CALL_REFUSED || callResult == WEIR_CALL_CONNECT_TIMEOUT ||
                         callResult == WEIR_CALL_UNRESOLVED;
     const bool failed = callResult != WEIR_CALL_OK && callResult != WEIR_CALL_NONE;
@@ -748,12 +755,12 @@ weir_repeat Exchange::askRepeat(bool take) {
 }
 
 std::string_view Exchange::joinRewrittenPath() {
-    std::string_view front = slots_[WEIR_SLOT_REWRITE_CONTEXT_PATH];
-    std::string_view rest = slots_[WEIR_SLOT_REAL_URL];
+    std::string_view front = slot(WEIR_SLOT_REWRITE_CONTEXT_PATH);
+    std::string_view rest = slot(WEIR_SLOT_REAL_URL);
     if (front.data()) {
-        if (slots_[WEIR_SLOT_REWRITE_URI].data()) rest = slots_[WEIR_SLOT_REWRITE_URI];
+        if (slot(WEIR_SLOT_REWRITE_URI).data()) rest = slot(WEIR_SLOT_REWRITE_URI);
     } else {
-        front = slots_[WEIR_SLOT_CONTEXT_PATH];
+        front = slot(WEIR_SLOT_CONTEXT_PATH);
     }
     if (!front.data()) return request.path;
     auto* joined = static_cast<char*>(allocate(front.size() + rest.size() + 1));

@@ -141,7 +141,7 @@ public:
     bool upgradeAllowed = false;  // a plugin lets the client's Upgrade through
     bool preserveHost = false;    // the upstream gets the client's Host
 
-    std::string_view slot(weir_slot which) const { return slots_[which]; }
+    std::string_view slot(weir_slot which) const { return routing_->slots[which]; }
     void setSlot(weir_slot which, std::string_view value);  // value is copied; data() == nullptr unsets
     void setQuery(std::string_view query) { request.query = query.data() ? copy(query) : std::string_view(); }
     // The request's and the response's body, copied. false: bytes of the old one are on their way, or may not be there
@@ -150,7 +150,7 @@ public:
     bool setResponseBody(std::string_view body);
     std::string_view attribute(std::uint32_t id) const;
     void setAttribute(std::uint32_t id, std::string_view value);
-    const weir_route* route() const { return hasRoute_ ? &route_ : nullptr; }
+    const weir_route* route() const { return routing_->hasRoute ? &routing_->route : nullptr; }
     void setRoute(const weir_route& route);
     // A balancer's choice for this request; -1: none is left. The balancer hears of it once more: that the head came,
     // or that none did.
@@ -176,8 +176,14 @@ public:
 private:
     enum class Phase : std::uint8_t { Idle, Forward, Return, Waiting, Committed, Over };
     enum class Operation : std::uint8_t { None, Call, Body, Response, Sleep, Offload };
-    using Slots = std::array<std::string_view, WEIR_SLOT_COUNT>;
 
+    // Where the request goes. Marks share it: who changes it goes through ownRouting().
+    struct Routing {
+        std::array<std::string_view, WEIR_SLOT_COUNT> slots;
+        weir_route route{};
+        bool hasRoute = false;
+        RpcMask rpc = kHttpBit;
+    };
     // State that a timeout or a second walk goes back to.
     struct Mark {
         http::FieldTable::Mark request;
@@ -190,12 +196,9 @@ private:
         std::string_view body;
         weir_operation answer;
         weir_call callResult;
-        Slots slots;
+        Routing* routing;
         struct Attribute* attributes;
-        weir_route route;
-        bool hasRoute;
         const MetadataIndex::Entry* metadata;
-        RpcMask rpc;
     };
     // A plugin whose frame is alive; a stack, innermost on top. Kept for reuse when a walk is repeated.
     struct Entered {
@@ -259,7 +262,8 @@ private:
     void becomeWhole(std::string_view body);
     void finishCancel();
     void over(weir_finish how);
-    void saveMark(Mark& mark) const;
+    Routing& ownRouting();
+    void saveMark(Mark& mark);
     void restore(const Mark& mark);
     std::string_view joinRewrittenPath();
     static void onSleepOver(void* self);
@@ -277,7 +281,7 @@ private:
     bool failed_ = false;         // the walk comes back with an error reply that no frame has replaced
     bool cancelPending_ = false;  // waits for offloaded work
     bool eventReady_ = false;     // `event_` is to be handed to the top frame
-    bool hasRoute_ = false;
+    bool routingMarked_ = false;  // a mark refers to what is in force
     bool hasFailure_ = false;
     std::uint8_t dispatches_ = 0;  // walks from the start that followed the first
     std::uint32_t position_ = 0;  // next in the chain
@@ -294,11 +298,10 @@ private:
     std::string_view givenBody_;                        // the request's, by a plugin; data() == nullptr: none
     std::string_view receivedBody_;                     // the client's, while another is given
     BodyState receivedState_ = BodyState::Absent;       // likewise
-    Slots slots_;
+    Routing firstRouting_;
+    Routing* routing_ = &firstRouting_;  // in force
     struct Attribute* attributes_ = nullptr;
-    weir_route route_{};
     UpstreamUse use_;
-    RpcMask rpc_;
     const match::Selector* enteredSelector_ = nullptr;  // what matched for the plugin entered last
     const match::Rule* enteredRule_ = nullptr;
     // As the chain began, for a walk from the start.
