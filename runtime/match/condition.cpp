@@ -63,6 +63,11 @@ base::Result<Condition::Compiled> Condition::compile(const ConditionSpec& spec, 
     return compiled;
 }
 
+bool Condition::holdsForOther(const Subject& subject) const noexcept {
+    DecodeBuffer buffer;
+    return accepts(source_.read(subject, buffer));
+}
+
 std::string Condition::valueOf(const Subject& subject) const {
     DecodeBuffer buffer;
     return std::string(source_.read(subject, buffer));
