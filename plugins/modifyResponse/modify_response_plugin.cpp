@@ -69,7 +69,11 @@ class ModifyResponse final : public weir::RulePlugin<ModifyResponseHandle> {
         if (response.status() == 101) co_return;  // what follows is not HTTP
         editHeaders(response, handle);
         if (handle.statusCode != 0) response.setStatus(handle.statusCode);
-        if (!handle.editsBody) co_return;
+        if (handle.editsBody) co_await editBody(exchange, response, handle);
+    }
+
+    // Apart, so that the frame of those who leave the body alone is small.
+    weir::Task<> editBody(weir::Exchange& exchange, weir::Response& response, const ModifyResponseHandle& handle) {
         const bool part = response.header("Content-Range").has_value();
         if (part || !mayBeJson(response.header("Content-Type").value_or(""))) co_return;
         const std::optional<std::string_view> body = co_await response.body(handle.maxBodyBytes);
