@@ -543,12 +543,9 @@ void Exchange::timeOut(Entered& entered) {
     advance();
 }
 
-// What no mark refers to.
-Exchange::Routing& Exchange::ownRouting() {
-    if (routingMarked_) {
-        routing_ = new (allocate(sizeof(Routing))) Routing(*routing_);
-        routingMarked_ = false;
-    }
+Exchange::Routing& Exchange::copyRouting() {
+    routing_ = new (allocate(sizeof(Routing))) Routing(*routing_);
+    routingMarked_ = false;
     return *routing_;
 }
 

@@ -262,7 +262,8 @@ private:
     void becomeWhole(std::string_view body);
     void finishCancel();
     void over(weir_finish how);
-    Routing& ownRouting();
+    Routing& ownRouting() { return routingMarked_ ? copyRouting() : *routing_; }  // what no mark refers to
+    Routing& copyRouting();
     void saveMark(Mark& mark);
     void restore(const Mark& mark);
     std::string_view joinRewrittenPath();
@@ -302,11 +303,13 @@ private:
     Routing* routing_ = &firstRouting_;  // in force
     struct Attribute* attributes_ = nullptr;
     UpstreamUse use_;
-    const match::Selector* enteredSelector_ = nullptr;  // what matched for the plugin entered last
-    const match::Rule* enteredRule_ = nullptr;
+    // What matched for the plugin entered last. The two are apart, or the compiler copies them as one: as a load of 16
+    // bytes that waits for two stores of eight.
+    const match::Selector* enteredSelector_ = nullptr;
     // As the chain began, for a walk from the start.
     http::FieldTable::Mark requestMark_ = 0;
     http::FieldTable::Mark responseMark_ = 0;
+    const match::Rule* enteredRule_ = nullptr;
     std::string_view clientQuery_;
     std::string_view newTarget_;  // where the plugin that runs sends the request; data() == nullptr: nowhere
     std::string_view rewritten_;  // cached; data() == nullptr: not built
