@@ -311,6 +311,40 @@ TEST_CASE("a second next after an answer starts from the state of the first") {
     h.finish();
 }
 
+TEST_CASE("each walk begins with the slots that its frames have set, whatever those behind have made of them") {
+    constexpr weir::Slot kSlot = weir::Slot::Module;
+    Harness h;
+    int ends = 0;
+    h.coroutine("outer", [&](weir::Exchange& exchange, Next next) -> Task<> {
+        exchange.setSlot(kSlot, "outer");
+        co_await next();
+        CHECK(exchange.slot(kSlot) == "end");
+        exchange.setSlot(kSlot, "lost");
+        co_await next();
+        CHECK(exchange.slot(kSlot) == "end");
+    });
+    h.coroutine("middle", [&](weir::Exchange& exchange, Next next) -> Task<> {
+        CHECK(exchange.slot(kSlot) == "outer");
+        co_await next();
+        exchange.setSlot(kSlot, "lost");
+        co_await next();
+    });
+    h.plain("inner", [&](weir::Exchange& exchange) {
+        CHECK(exchange.slot(kSlot) == "outer");
+        exchange.setSlot(kSlot, "inner");
+        return Answer::Next;
+    });
+    h.plain("end", [&](weir::Exchange& exchange) {
+        CHECK(exchange.slot(kSlot) == "inner");
+        exchange.setSlot(kSlot, "end");
+        ++ends;
+        return exchange.reply(200, "body");
+    });
+    h.start();
+    CHECK(ends == 4);
+    h.finish();
+}
+
 TEST_CASE("a second next needs a body that can be sent again") {
     struct Row {
         BodyState state;
