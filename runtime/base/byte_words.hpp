@@ -1,14 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace weir::base {
 
-// Eight bytes at a time, for what every byte of every head is asked. Plain 64-bit arithmetic: any machine, no
-// alignment. A mask has the high bit of each byte that was asked for; whether it is 0 is exact, beyond its lowest set
-// bit it may be wrong.
+// Eight bytes at a time, for texts that are compared. Plain 64-bit arithmetic: any machine, no alignment.
 using ByteWord = std::uint64_t;
 
 constexpr ByteWord everyByte(unsigned char c) { return c * ByteWord{0x0101010101010101}; }
@@ -27,12 +31,6 @@ inline ByteWord loadShort(const char* bytes, std::size_t size) {
     return first | ByteWord{last} << 32;
 }
 
-// Masks of the bytes below `limit` (at most 0x80) and of those that are `c`.
-constexpr ByteWord bytesBelow(ByteWord word, unsigned char limit) {
-    return (word - everyByte(limit)) & ~word & everyByte(0x80);
-}
-constexpr ByteWord bytesEqual(ByteWord word, unsigned char c) { return bytesBelow(word ^ everyByte(c), 1); }
-
 // ASCII letters in lower case, other bytes as they are.
 constexpr ByteWord toLowerWord(ByteWord word) {
     const ByteWord low = word & everyByte(0x7f);
@@ -40,18 +38,65 @@ constexpr ByteWord toLowerWord(ByteWord word) {
     return word | upper >> 2;
 }
 
-// The first byte in [at, end) that `isByte` (char -> bool) is true of, else end. `mask` (word -> mask) says the same of
-// words.
-template <class Mask, class IsByte>
-const char* findByte(const char* at, const char* end, Mask mask, IsByte isByte) {
-    for (; end - at >= 8; at += 8) {
-        const ByteWord found = mask(loadWord(at));
-        if (found == 0) continue;
-        if constexpr (std::endian::native == std::endian::little) return at + std::countr_zero(found) / 8;
-        break;
-    }
-    while (at != end && !isByte(*at)) ++at;
+// Sixteen bytes at a time, for what every byte of every head is asked: a vector of the compiler's, which any machine
+// has. A comparison makes a RowMask, all bits of a byte set or none.
+using ByteRow = unsigned char __attribute__((vector_size(16)));
+using RowMask = signed char __attribute__((vector_size(16)));
+
+inline ByteRow loadRow(const char* bytes) {
+    ByteRow row;
+    std::memcpy(&row, bytes, sizeof row);
+    return row;
+}
+
+// The index of the first byte that is set, 16 without one.
+inline unsigned firstOf(RowMask mask) {
+#ifdef __SSE2__
+    return static_cast<unsigned>(std::countr_zero(0x10000u | static_cast<unsigned>(_mm_movemask_epi8(__m128i(mask)))));
+#else
+    unsigned at = 0;
+    while (at != 16 && mask[at] == 0) ++at;
     return at;
+#endif
+}
+
+constexpr bool inRange(unsigned char c, unsigned char first, unsigned char last) { return c >= first && c <= last; }
+inline RowMask inRange(ByteRow row, unsigned char first, unsigned char last) {
+    return row - first <= static_cast<unsigned char>(last - first);
+}
+
+// The first place in [at, end) that `here` (const char* -> bool) is true of, else end. `row` (const char* -> RowMask)
+// says the same of sixteen places.
+template <class Row, class Here>
+const char* findPlace(const char* at, const char* end, Row row, Here here) {
+    if (end - at >= 16) {
+        for (const char* const last = end - 16;; at = std::min(at + 16, last)) {  // the last row reaches back
+            const unsigned first = firstOf(row(at));
+            if (first != 16) return at + first;
+            if (at == last) return end;
+        }
+    }
+    while (at != end && !here(at)) ++at;
+    return at;
+}
+
+// The first byte in [at, end) that `is` true of, else end. `is` takes an unsigned char as well as a ByteRow, so it is
+// made of comparisons, inRange, !, & and |.
+template <class Is>
+const char* findByte(const char* at, const char* end, Is is) {
+    const auto row = [is](const char* p) { return is(loadRow(p)); };
+    const auto here = [is](const char* p) { return is(static_cast<unsigned char>(*p)); };
+    return findPlace(at, end, row, here);
+}
+
+// The first byte in [at, end) that `is` true of with the one behind it, else end; *end can be read.
+template <class Is>
+const char* findPair(const char* at, const char* end, Is is) {
+    const auto row = [is](const char* p) { return is(loadRow(p), loadRow(p + 1)); };
+    const auto here = [is](const char* p) {
+        return is(static_cast<unsigned char>(p[0]), static_cast<unsigned char>(p[1]));
+    };
+    return findPlace(at, end, row, here);
 }
 
 }  // namespace weir::base

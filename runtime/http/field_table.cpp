@@ -108,6 +108,12 @@ bool isFieldValue(std::string_view value) {
     return true;
 }
 
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+}
+
 void FieldTable::grow() {
     const std::uint32_t capacity = capacity_ ? capacity_ * 2 : 24;
     auto* grown = arena_.allocateArray<Field>(capacity);

@@ -47,6 +47,10 @@ constexpr auto kTokenBytes = [] {
 }();
 }  // namespace detail
 
+// A set of ids is a word with the bits of its members.
+using FieldIds = std::uint64_t;
+constexpr FieldIds bit(FieldId id) { return FieldIds{1} << static_cast<unsigned>(id); }
+
 // The id of a name, any case. Linear in the name's length.
 FieldId fieldId(std::string_view name);
 using base::equalsIgnoreCase;
@@ -54,6 +58,8 @@ constexpr bool isTokenByte(char c) { return detail::kTokenBytes[static_cast<unsi
 // RFC 9110 5.1 token; 5.5 field-value without CR, LF, NUL and other control bytes but HTAB.
 bool isFieldName(std::string_view name);
 bool isFieldValue(std::string_view value);
+// Without the blanks and tabs around it.
+std::string_view trimmed(std::string_view text);
 
 // The fields of one message, in order, with edits as an append-only overlay: nothing is moved or freed, so that a mark
 // is an integer and going back to it is cheap. Names and values are views that live as long as the arena (or the head

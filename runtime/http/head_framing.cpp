@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::uint64_t kMaxLength = std::numeric_limits<std::int64_t>::max();
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
-
 // Takes the next element off a comma-separated list that is not empty; data() of the rest is null at the end.
 std::string_view takeElement(std::string_view& list) {
     const std::size_t comma = list.find(',');

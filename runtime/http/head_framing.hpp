@@ -25,7 +25,9 @@ struct HeadFraming {
         Refused,  // `why` says why
     };
 
-    // Takes in one line. An id other than Connection, ContentLength, Expect, Host and TransferEncoding says nothing.
+    static constexpr FieldIds kHeeded = bit(FieldId::Connection) | bit(FieldId::ContentLength) | bit(FieldId::Expect) |
+                                        bit(FieldId::Host) | bit(FieldId::TransferEncoding);
+    // Takes in one line. An id that is none of kHeeded says nothing.
     Line take(bool ofRequest, FieldId id, std::string_view value, std::string_view& why);
 
     bool chunked() const { return coding.data() != nullptr; }

@@ -10,15 +10,13 @@ namespace weir::http {
 
 namespace {
 
-constexpr std::uint64_t bit(FieldId id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
-
-constexpr std::uint64_t kHopByHop = bit(FieldId::Connection) | bit(FieldId::KeepAlive) | bit(FieldId::ProxyConnection) |
-                                    bit(FieldId::ProxyAuthenticate) | bit(FieldId::ProxyAuthorization) |
-                                    bit(FieldId::Te) | bit(FieldId::Trailer) | bit(FieldId::TransferEncoding) |
-                                    bit(FieldId::Upgrade) | bit(FieldId::ContentLength);
-constexpr std::uint64_t kNotToUpstream = kHopByHop | bit(FieldId::Host) | bit(FieldId::Expect) |
-                                         bit(FieldId::XForwardedFor) | bit(FieldId::XForwardedHost) |
-                                         bit(FieldId::XForwardedProto) | bit(FieldId::UnderscoreTwin);
+constexpr FieldIds kHopByHop = bit(FieldId::Connection) | bit(FieldId::KeepAlive) | bit(FieldId::ProxyConnection) |
+                               bit(FieldId::ProxyAuthenticate) | bit(FieldId::ProxyAuthorization) |
+                               bit(FieldId::Te) | bit(FieldId::Trailer) | bit(FieldId::TransferEncoding) |
+                               bit(FieldId::Upgrade) | bit(FieldId::ContentLength);
+constexpr FieldIds kNotToUpstream = kHopByHop | bit(FieldId::Host) | bit(FieldId::Expect) |
+                                    bit(FieldId::XForwardedFor) | bit(FieldId::XForwardedHost) |
+                                    bit(FieldId::XForwardedProto) | bit(FieldId::UnderscoreTwin);
 
 class Writer {
 public:
@@ -96,7 +94,7 @@ bool namedByConnection(const FieldTable& fields, std::string_view name) {
     return false;
 }
 
-void copyFields(Writer& out, const FieldTable& fields, bool named, std::uint64_t leftOut, bool parsedOnly = false) {
+void copyFields(Writer& out, const FieldTable& fields, bool named, FieldIds leftOut, bool parsedOnly = false) {
     std::string_view run;  // lines that stand side by side in memory go out as one copy
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;

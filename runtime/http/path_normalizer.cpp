@@ -31,20 +31,15 @@ int dots(std::string_view segment) {
     return count;
 }
 
-// Whether anything in the path could be other than it should be: the one look that every request pays.
+// Whether anything in the path, which is not empty, could be other than it should be: the one look that every request
+// pays.
 bool suspicious(std::string_view path) {
-    constexpr auto marks = [](base::ByteWord word) {
-        return base::bytesEqual(word, '/') | base::bytesEqual(word, '%');
+    constexpr auto isMark = [](auto c, auto next) {
+        return ((c == '/') & ((next == '/') | (next == '.'))) | (c == '%');
     };
-    constexpr auto isMark = [](char c) { return c == '/' || c == '%'; };
-    const char* const end = path.data() + path.size();
-    for (const char* at = path.data(); (at = base::findByte(at, end, marks, isMark)) != end; ++at) {
-        if (*at == '%') {
-            if (special(path, static_cast<std::size_t>(at - path.data()))) return true;
-        } else if (at + 1 != end && (at[1] == '/' || at[1] == '.')) {
-            return true;
-        }
-    }
+    const char* const last = &path.back();
+    for (const char* at = path.data(); (at = base::findPair(at, last, isMark)) != last; ++at)
+        if (*at == '/' || special(path, static_cast<std::size_t>(at - path.data()))) return true;
     return false;
 }
 

@@ -1,5 +1,7 @@
 #include "http/plain_head.hpp"
 
+#include <algorithm>
+
 #include "base/byte_words.hpp"
 #include "http/request_target.hpp"
 
@@ -7,29 +9,26 @@ namespace weir::http {
 
 namespace {
 
-using base::ByteWord;
-
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isBlank(char c) { return c == ' ' || c == '\t'; }
 
-// Control bytes, HTAB too.
-constexpr ByteWord controlBytes(ByteWord word) { return base::bytesBelow(word, 0x20) | base::bytesEqual(word, 0x7f); }
-constexpr bool isControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-constexpr ByteWord colons(ByteWord word) { return base::bytesEqual(word, ':'); }
-constexpr bool isColon(char c) { return c == ':'; }
-
 // Behind the bytes that a field value or a reason phrase is made of.
 const char* textEnd(const char* at, const char* end) {
-    while ((at = base::findByte(at, end, controlBytes, isControl)) != end && *at == '\t') ++at;
+    constexpr auto isControl = [](auto c) { return (c < 0x20) | (c == 0x7f); };
+    while ((at = base::findByte(at, end, isControl)) != end && *at == '\t') ++at;
     return at;
 }
 
-// The fields that say something about framing and persistence.
-constexpr bool frames(FieldId id) {
-    return id == FieldId::Connection || id == FieldId::ContentLength || id == FieldId::Expect || id == FieldId::Host ||
-           id == FieldId::ProxyConnection || id == FieldId::TransferEncoding;
+// Behind the bytes that a field name is made of: letters and '-', seldom another.
+const char* nameEnd(const char* at, const char* end) {
+    constexpr auto isOther = [](auto c) { return !(base::inRange(c | 0x20, 'a', 'z') | (c == '-')); };
+    at = base::findByte(at, end, isOther);
+    while (at != end && *at != ':' && isTokenByte(*at)) ++at;
+    return at;
 }
+
+// The fields whose values matter here: Beast looks into Proxy-Connection too.
+constexpr FieldIds kWeighed = HeadFraming::kHeeded | bit(FieldId::ProxyConnection);
 
 bool isLineEnd(const char* at, const char* end) { return end - at >= 2 && at[0] == '\r' && at[1] == '\n'; }
 
@@ -81,47 +80,35 @@ bool PlainHead::statusLine(StatusLine& line) {
 }
 
 bool PlainHead::fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& framing) {
-    const char* const first = at_;
-    for (std::uint32_t count = 0; !takeLineEnd(); ++count) {
-        const char* const colon = base::findByte(at_, end_, colons, isColon);
-        if (colon == end_ || count == limits_.fieldCount) return false;
-        const std::string_view name(at_, colon);
+    const char* at = at_;
+    const std::size_t limit = limits_.fieldBytes + std::size_t{2};  // with the empty line
+    const char* const end = at + std::min(static_cast<std::size_t>(end_ - at), limit);
+    for (std::uint32_t left = limits_.fieldCount;; --left) {
+        const char* const colon = nameEnd(at, end);
+        if (colon == at) break;
+        if (left == 0 || colon == end || *colon != ':') return false;
+        const std::string_view name(at, colon);
         const FieldId id = fieldId(name);
-        if (id == FieldId::Other && !isFieldName(name)) return false;  // a known one is a token
 
-        const char* begin = colon + 1;
-        while (begin != end_ && isBlank(*begin)) ++begin;
-        const char* const lineEnd = textEnd(begin, end_);
-        if (!isLineEnd(lineEnd, end_)) return false;
-        const char* end = lineEnd;
-        while (end != begin && isBlank(end[-1])) --end;
-        at_ = lineEnd + 2;
-        if (static_cast<std::size_t>(at_ - first) > limits_.fieldBytes) return false;
-
-        const std::string_view value(begin, end);
-        if (frames(id) && !takeFraming(ofRequest, id, value, framing)) return false;
-        const bool verbatim = begin == colon + 2 && colon[1] == ' ' && end == lineEnd;
+        const char* const lineEnd = textEnd(colon + 1, end);
+        if (!isLineEnd(lineEnd, end)) return false;
+        at = lineEnd + 2;
+        const bool verbatim = lineEnd - colon > 2 && colon[1] == ' ' && !isBlank(colon[2]) && !isBlank(lineEnd[-1]);
+        const std::string_view value = verbatim ? std::string_view(colon + 2, lineEnd) : trimmed({colon + 1, lineEnd});
+        if ((kWeighed & bit(id)) && !takeFraming(ofRequest, id, value, framing)) return false;
         fields.append(id, name, value, verbatim);
     }
+    if (!isLineEnd(at, end)) return false;
+    at_ = at + 2;
     return true;
 }
 
 // Lists, twins and combinations of what frames are for Beast.
 bool PlainHead::takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing) {
-    switch (id) {
-    case FieldId::Connection:
-    case FieldId::ProxyConnection:
-        if (!isFieldName(value)) return false;
-        break;
-    case FieldId::ContentLength:
-        if (framing.chunked()) return false;
-        break;
-    case FieldId::TransferEncoding:
-        if (framing.hasLength || !equalsIgnoreCase(value, "chunked")) return false;
-        break;
-    default:
-        break;
-    }
+    const bool list = id == FieldId::Connection || id == FieldId::ProxyConnection;
+    if (list && (value.empty() || nameEnd(value.begin(), end_) != value.end())) return false;
+    if (id == FieldId::ContentLength && framing.chunked()) return false;
+    if (id == FieldId::TransferEncoding && (framing.hasLength || !equalsIgnoreCase(value, "chunked"))) return false;
     std::string_view why;
     return framing.take(ofRequest, id, value, why) == HeadFraming::Line::Keep;
 }

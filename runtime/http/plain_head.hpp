@@ -41,7 +41,7 @@ private:
     bool take(char c);
     bool takeLineEnd();
     bool takeVersion(int& version);
-    static bool takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing);
+    bool takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing);
 
     const char* const begin_;
     const char* at_;

@@ -95,13 +95,9 @@ bool isAuthority(std::string_view text) {
 }
 
 std::size_t targetRun(std::string_view text) {
-    constexpr auto others = [](base::ByteWord word) {
-        return base::bytesBelow(word, 0x21) | base::bytesEqual(word, '#') | base::bytesEqual(word, 0x7f) |
-               (word & base::everyByte(0x80));
-    };
-    constexpr auto isOther = [](unsigned char c) { return c <= ' ' || c >= 0x7f || c == '#'; };
+    constexpr auto isOther = [](auto c) { return (c <= ' ') | (c >= 0x7f) | (c == '#'); };
     const char* const end = text.data() + text.size();
-    return static_cast<std::size_t>(base::findByte(text.data(), end, others, isOther) - text.data());
+    return static_cast<std::size_t>(base::findByte(text.data(), end, isOther) - text.data());
 }
 
 ParseError settleTarget(RequestHead& head, base::Arena& arena) {
