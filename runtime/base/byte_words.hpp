@@ -23,12 +23,25 @@ inline ByteWord loadWord(const char* bytes) {
     return word;
 }
 
-// Four to eight bytes as one word, two of which are the same for texts of one size exactly when the texts are.
+// One to eight bytes as one word, two of which are the same for texts of one size exactly when the texts are.
 inline ByteWord loadShort(const char* bytes, std::size_t size) {
+    if (size < 4) {
+        const auto at = [bytes](std::size_t i) { return ByteWord{static_cast<unsigned char>(bytes[i])}; };
+        return at(0) | at(size / 2) << 8 | at(size - 1) << 16;
+    }
     std::uint32_t first, last;
     std::memcpy(&first, bytes, sizeof first);
     std::memcpy(&last, bytes + size - sizeof last, sizeof last);
     return first | ByteWord{last} << 32;
+}
+
+// Whether two texts of `size` bytes, not 0, are the same for `same`, which says it of two words.
+template <class Same>
+bool sameWords(const char* a, const char* b, std::size_t size, Same same) {
+    if (size < 8) return same(loadShort(a, size), loadShort(b, size));
+    for (std::size_t at = 0; at + 8 < size; at += 8)
+        if (!same(loadWord(a + at), loadWord(b + at))) return false;
+    return same(loadWord(a + size - 8), loadWord(b + size - 8));  // reaches back into the word before
 }
 
 // ASCII letters in lower case, other bytes as they are.

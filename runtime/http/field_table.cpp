@@ -41,39 +41,34 @@ constexpr Known kKnown[] = {
 
 // The known names of each length: two at most, which differ in their first byte.
 constexpr std::size_t kLongest = 19;
+struct Slot {
+    char name[31] = {};
+    FieldId id = FieldId::Other;
+};
+static_assert(kLongest <= sizeof Slot::name && sizeof(Slot) == 32);
 constexpr auto kOfLength = [] {
-    std::array<std::array<Known, 2>, kLongest + 1> table{};
+    std::array<std::array<Slot, 2>, kLongest + 1> table{};
     for (const Known& known : kKnown) {
-        std::array<Known, 2>& slots = table[known.name.size()];
-        if (slots[0].name.empty()) slots[0] = known;
-        else if (slots[1].name.empty() && slots[0].name[0] != known.name[0]) slots[1] = known;
-        else throw "no room for this name";  // at compile time
+        std::array<Slot, 2>& slots = table[known.name.size()];
+        const bool second = slots[0].name[0] != 0;
+        if (second && (slots[1].name[0] != 0 || slots[0].name[0] == known.name[0])) throw "no room";  // to compile it
+        known.name.copy(slots[second].name, known.name.size());
+        slots[second].id = known.id;
     }
     return table;
 }();
 
 // Whether the name is the known one but for its case; they have the same length.
-bool isSame(std::string_view name, std::string_view known) {
+bool isSame(std::string_view name, const char* known) {
     // The bytes of known names with the bit 0x40 are letters: there the bit 0x20, in which the cases differ, is set.
     constexpr auto same = [](base::ByteWord of, base::ByteWord lower) {
         return (of | (lower & base::everyByte(0x40)) >> 1) == lower;
     };
-    const std::size_t size = name.size();
-    if (size < 4) {
-        for (std::size_t i = 0; i < size; ++i)
-            if (toLower(name[i]) != known[i]) return false;
-        return true;
-    }
-    if (size < 8) return same(base::loadShort(name.data(), size), base::loadShort(known.data(), size));
-    for (std::size_t at = 0; at < size; at += 8) {
-        const std::size_t from = std::min(at, size - 8);  // the last word reaches back into the one before
-        if (!same(base::loadWord(name.data() + from), base::loadWord(known.data() + from))) return false;
-    }
-    return true;
+    return base::sameWords(name.data(), known, name.size(), same);
 }
 
 // Whether the name is the known one with '_' for '-'; they have the same length.
-bool isTwin(std::string_view name, std::string_view known) {
+bool isTwin(std::string_view name, const char* known) {
     for (std::size_t i = 0; i < name.size(); ++i)
         if (toLower(name[i]) != known[i] && (name[i] != '_' || known[i] != '-')) return false;
     return true;
@@ -86,13 +81,12 @@ bool isNamed(FieldId id) { return id == FieldId::Other || id == FieldId::Undersc
 
 FieldId fieldId(std::string_view name) {
     if (name.empty() || name.size() > kLongest) return FieldId::Other;
-    const char first = toLower(name[0]);
-    for (const Known& known : kOfLength[name.size()]) {
-        if (known.name.empty() || known.name[0] != first) continue;
-        if (isSame(name, known.name)) return known.id;
-        return isTwin(name, known.name) ? FieldId::UnderscoreTwin : FieldId::Other;
-    }
-    return FieldId::Other;
+    const auto first = static_cast<char>(name[0] | 0x20);  // known names begin with letters
+    const std::array<Slot, 2>& slots = kOfLength[name.size()];
+    const Slot& slot = slots[0].name[0] == first ? slots[0] : slots[1];
+    if (slot.name[0] != first) return FieldId::Other;
+    if (isSame(name, slot.name)) return slot.id;
+    return isTwin(name, slot.name) ? FieldId::UnderscoreTwin : FieldId::Other;
 }
 
 bool isFieldName(std::string_view name) {
