@@ -119,12 +119,14 @@ void FieldTable::grow() {
 std::string_view FieldTable::get(std::string_view name) const {
     const FieldId id = fieldId(name);
     if (!isNamed(id)) return get(id);
+    if (!mayHave(bit(id))) return {};
     for (const Field& field : *this)
         if (field.alive() && field.id == id && equalsIgnoreCase(field.name, name)) return field.value;
     return {};
 }
 
 std::string_view FieldTable::get(FieldId id) const {
+    if (!mayHave(bit(id))) return {};
     for (const Field& field : *this)
         if (field.alive() && field.id == id) return field.value;
     return {};
@@ -158,6 +160,7 @@ void FieldTable::remove(std::string_view name) { remove(fieldId(name), name); }
 void FieldTable::remove(FieldId id, std::string_view name) {
     if (!isNamed(id)) return remove(id);
     ++edits_;
+    if (!mayHave(bit(id))) return;
     for (std::uint32_t i = 0; i < size_; ++i) {
         Field& field = fields_[i];
         if (field.alive() && field.id == id && equalsIgnoreCase(field.name, name)) field.died = edits_;
@@ -166,6 +169,7 @@ void FieldTable::remove(FieldId id, std::string_view name) {
 
 void FieldTable::remove(FieldId id) {
     ++edits_;
+    if (!mayHave(bit(id))) return;
     for (std::uint32_t i = 0; i < size_; ++i)
         if (fields_[i].alive() && fields_[i].id == id) fields_[i].died = edits_;
 }

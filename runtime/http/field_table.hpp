@@ -91,6 +91,10 @@ public:
     // Takes back what was appended behind the first `size` lines.
     std::uint32_t size() const { return size_; }
     void truncate(std::uint32_t size) { size_ = size; }
+    // Whether a line of one of these ids may stand; false is sure.
+    bool mayHave(FieldIds ids) const { return (ids_ & ids) != 0; }
+    // At least the bytes of all lines with ": " and CRLF.
+    std::size_t bytes() const { return bytes_; }
     // The value of the first line of that name that stands; data() == nullptr when there is none.
     std::string_view get(std::string_view name) const;
     std::string_view get(FieldId id) const;
@@ -126,6 +130,8 @@ private:
         field.id = id;
         field.parsed = parsed;
         field.verbatim = verbatim;
+        ids_ |= bit(id);
+        bytes_ += name.size() + value.size() + 4;
     }
     void pushLine(FieldId id, std::string_view name, std::string_view value);
     void grow();
@@ -136,6 +142,8 @@ private:
     std::uint32_t size_ = 0;
     std::uint32_t capacity_ = 0;
     std::uint32_t edits_ = 0;
+    FieldIds ids_ = 0;       // these two of all lines that ever were
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace weir::http

@@ -59,21 +59,14 @@ private:
     std::size_t bound_;
 };
 
-// What must be known of the lines before they are written.
-struct Lines {
-    std::size_t bytes = 0;  // all of them together at most
-    bool named = false;     // Connection says something beyond close and keep-alive, so that names must be compared
-};
-
-Lines survey(const FieldTable& fields) {
-    Lines lines;
-    for (const FieldTable::Field& field : fields) {
-        lines.bytes += field.name.size() + field.value.size() + 4;
+// Whether Connection says something beyond close and keep-alive, so that names must be compared.
+bool namesFields(const FieldTable& fields) {
+    if (!fields.mayHave(bit(FieldId::Connection))) return false;
+    for (const FieldTable::Field& field : fields)
         if (field.id == FieldId::Connection && field.alive() && !equalsIgnoreCase(field.value, "close") &&
             !equalsIgnoreCase(field.value, "keep-alive"))
-            lines.named = true;
-    }
-    return lines;
+            return true;
+    return false;
 }
 
 // Whether a Connection field of `fields` lists `name`.
@@ -94,7 +87,8 @@ bool namedByConnection(const FieldTable& fields, std::string_view name) {
     return false;
 }
 
-void copyFields(Writer& out, const FieldTable& fields, bool named, FieldIds leftOut, bool parsedOnly = false) {
+void copyFields(Writer& out, const FieldTable& fields, FieldIds leftOut, bool parsedOnly = false) {
+    const bool named = namesFields(fields);
     std::string_view run;  // lines that stand side by side in memory go out as one copy
     for (const FieldTable::Field& field : fields) {
         if (!field.alive() || (leftOut & bit(field.id))) continue;
@@ -117,6 +111,15 @@ void copyUpgrade(Writer& out, const FieldTable& fields) {
     out.put("Connection: upgrade\r\n");
     for (const FieldTable::Field& field : fields)
         if (field.alive() && field.id == FieldId::Upgrade) out.field(field.name, field.value);
+}
+
+// What those before the gateway said of where the request came from.
+void putForwardedFor(Writer& out, const FieldTable& fields) {
+    for (const FieldTable::Field& field : fields) {
+        if (!field.alive() || field.id != FieldId::XForwardedFor || field.value.empty()) continue;
+        out.put(field.value);
+        out.put(", ");
+    }
 }
 
 // Every gateway adds itself behind those before it, as a line of its own (RFC 9110 7.6.3).
@@ -147,8 +150,7 @@ void putForwarded(Writer& out, std::string_view client, std::string_view host) {
 std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request, const UpstreamTarget& target,
                                   const RequestFraming& framing, std::string_view clientAddress,
                                   const Additions& additions) {
-    const Lines lines = survey(request.fields);
-    Writer out(arena, lines.bytes + request.method.size() + 3 * target.path.size() + target.query.size() +
+    Writer out(arena, request.fields.bytes() + request.method.size() + 3 * target.path.size() + target.query.size() +
                           target.host.size() + 2 * request.host.size() + 2 * clientAddress.size() +
                           additions.via.size() + 384);
     out.put(request.method);
@@ -161,13 +163,9 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
     }
     out.put(" HTTP/1.1\r\n");
     out.field("Host", target.host);
-    copyFields(out, request.fields, lines.named, kNotToUpstream);
+    copyFields(out, request.fields, kNotToUpstream);
     out.put("X-Forwarded-For: ");
-    for (const FieldTable::Field& field : request.fields) {
-        if (!field.alive() || field.id != FieldId::XForwardedFor || field.value.empty()) continue;
-        out.put(field.value);
-        out.put(", ");
-    }
+    if (request.fields.mayHave(bit(FieldId::XForwardedFor))) putForwardedFor(out, request.fields);
     out.put(clientAddress);
     out.put("\r\nX-Forwarded-Proto: http\r\n");
     if (!request.host.empty()) out.field("X-Forwarded-Host", request.host);
@@ -189,14 +187,13 @@ std::string_view writeRequestHead(base::Arena& arena, const RequestHead& request
 std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& response, const ResponseFraming& framing,
                                    const Additions& additions) {
     const std::string_view reason = response.reason.empty() ? reasonPhrase(response.status) : response.reason;
-    const Lines lines = survey(response.fields);
-    Writer out(arena, lines.bytes + reason.size() + additions.via.size() + additions.date.size() + 192);
+    Writer out(arena, response.fields.bytes() + reason.size() + additions.via.size() + additions.date.size() + 192);
     out.put("HTTP/1.1 ");
     out.put(static_cast<std::uint64_t>(response.status));
     out.put(" ");
     out.put(reason);
     out.put("\r\n");
-    copyFields(out, response.fields, lines.named, kHopByHop);
+    copyFields(out, response.fields, kHopByHop);
     if (!additions.date.empty() && !response.fields.get(FieldId::Date).data()) out.field("Date", additions.date);
     putVia(out, response.version, additions.via);
     switch (framing.kind) {
@@ -217,14 +214,13 @@ std::string_view writeResponseHead(base::Arena& arena, const ResponseHead& respo
 }
 
 std::string_view writeInterimHead(base::Arena& arena, const ResponseHead& response) {
-    const Lines lines = survey(response.fields);
-    Writer out(arena, lines.bytes + response.reason.size() + 32);
+    Writer out(arena, response.fields.bytes() + response.reason.size() + 32);
     out.put("HTTP/1.1 ");
     out.put(static_cast<std::uint64_t>(response.status));
     out.put(" ");
     out.put(response.reason);
     out.put("\r\n");
-    copyFields(out, response.fields, lines.named, kHopByHop, true);
+    copyFields(out, response.fields, kHopByHop, true);
     out.put("\r\n");
     return out.done();
 }
