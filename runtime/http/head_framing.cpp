@@ -40,10 +40,10 @@ ParseError checkCoding(std::string_view value) {
 
 }  // namespace
 
-HeadFraming::Line HeadFraming::take(bool ofRequest, FieldId id, std::string_view value, std::string_view& why) {
+HeadFraming::Line HeadFraming::take(FieldId id, std::string_view value) {
     switch (id) {
     case FieldId::ContentLength:
-        return takeLength(ofRequest, value, why);
+        return takeLength(value);
     case FieldId::TransferEncoding:
         if (chunked()) {
             why = "Transfer-Encoding twice";
@@ -69,7 +69,7 @@ HeadFraming::Line HeadFraming::take(bool ofRequest, FieldId id, std::string_view
     }
 }
 
-HeadFraming::Line HeadFraming::takeLength(bool ofRequest, std::string_view value, std::string_view& why) {
+HeadFraming::Line HeadFraming::takeLength(std::string_view value) {
     std::uint64_t said;
     if (!readLength(value, said)) {
         why = "Content-Length malformed";

@@ -10,9 +10,13 @@ namespace weir::http {
 
 // What the field lines of a head say about framing and persistence, line by line; whoever reads the lines.
 struct HeadFraming {
+    explicit HeadFraming(bool request) : ofRequest(request) {}
+
     std::string_view host;    // these two: data() == nullptr without one
     std::string_view coding;
     std::uint64_t length = 0;
+    std::string_view why;     // a line was refused
+    const bool ofRequest;
     bool hasLength = false;
     bool close = false;
     bool keepAlive = false;
@@ -28,7 +32,7 @@ struct HeadFraming {
     static constexpr FieldIds kHeeded = bit(FieldId::Connection) | bit(FieldId::ContentLength) | bit(FieldId::Expect) |
                                         bit(FieldId::Host) | bit(FieldId::TransferEncoding);
     // Takes in one line. An id that is none of kHeeded says nothing.
-    Line take(bool ofRequest, FieldId id, std::string_view value, std::string_view& why);
+    Line take(FieldId id, std::string_view value);
 
     bool chunked() const { return coding.data() != nullptr; }
     bool persists(int version) const { return !close && (version >= 11 || keepAlive); }
@@ -37,7 +41,7 @@ struct HeadFraming {
     ParseError check(int version) const;
 
 private:
-    Line takeLength(bool ofRequest, std::string_view value, std::string_view& why);
+    Line takeLength(std::string_view value);
     void takeConnection(std::string_view list);
 };
 

@@ -88,9 +88,8 @@ private:
         const std::string_view name = view(theName);
         const std::string_view value = view(theValue);
         const FieldId id = fieldId(name);
-        std::string_view why;
-        const HeadFraming::Line line = framing_.take(isRequest, id, value, why);
-        if (line == HeadFraming::Line::Refused) return refuse(why, error);
+        const HeadFraming::Line line = framing_.take(id, value);
+        if (line == HeadFraming::Line::Refused) return refuse(framing_.why, error);
         if (line == HeadFraming::Line::Keep) fields_.append(id, name, value);
     }
 
@@ -157,7 +156,7 @@ template <class Core>
 std::size_t readHead(Core& core, char* data, std::size_t size) {
     if (core.scan.fresh()) {
         const std::uint32_t before = core.head.fields.size();
-        HeadFraming framing;
+        HeadFraming framing(Core::kOfRequest);
         PlainHead plain(data, size, core.scan.limits());
         if (core.readPlain(plain, framing)) {
             core.error = core.settle(framing);
@@ -167,7 +166,7 @@ std::size_t readHead(Core& core, char* data, std::size_t size) {
     }
     core.error = core.scan.scan(data, size);
     if (core.error || !core.scan.complete()) return 0;
-    HeadFraming framing;
+    HeadFraming framing(Core::kOfRequest);
     core.error = core.readScanned(data, framing);
     if (!core.error) core.error = core.settle(framing);
     return core.scan.end();
@@ -187,12 +186,14 @@ Fed feedMessage(Core& core, char* data, std::size_t size) {
 }  // namespace
 
 struct RequestParser::Core : Message {
+    static constexpr bool kOfRequest = true;
+
     Core(RequestHead& theHead, base::Arena& theArena, const ParseLimits& limits)
-        : Message(true, limits), head(theHead), arena(theArena) {}
+        : Message(kOfRequest, limits), head(theHead), arena(theArena) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
         PlainHead::RequestLine line;
-        if (!plain.requestLine(line) || !plain.fieldLines(true, head.fields, framing)) return false;
+        if (!plain.requestLine(line) || !plain.fieldLines(head.fields, framing)) return false;
         head.method = line.method;
         head.target = line.target;
         head.version = line.version;
@@ -236,12 +237,14 @@ struct RequestParser::Core : Message {
 };
 
 struct ResponseParser::Core : Message {
+    static constexpr bool kOfRequest = false;
+
     Core(ResponseHead& theHead, const ParseLimits& limits, bool answersHead)
-        : Message(false, limits), head(theHead), forHead(answersHead) {}
+        : Message(kOfRequest, limits), head(theHead), forHead(answersHead) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
         PlainHead::StatusLine line;
-        if (!plain.statusLine(line) || !plain.fieldLines(false, head.fields, framing)) return false;
+        if (!plain.statusLine(line) || !plain.fieldLines(head.fields, framing)) return false;
         head.status = line.status;
         head.reason = line.reason;
         head.version = line.version;

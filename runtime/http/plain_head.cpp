@@ -32,6 +32,15 @@ constexpr FieldIds kWeighed = HeadFraming::kHeeded | bit(FieldId::ProxyConnectio
 
 bool isLineEnd(const char* at, const char* end) { return end - at >= 2 && at[0] == '\r' && at[1] == '\n'; }
 
+// Lists, twins and combinations of what frames are for Beast.
+bool takeFraming(HeadFraming& framing, FieldId id, std::string_view value, const char* end) {
+    const bool list = id == FieldId::Connection || id == FieldId::ProxyConnection;
+    if (list && (value.empty() || nameEnd(value.begin(), end) != value.end())) return false;
+    if (id == FieldId::ContentLength && framing.chunked()) return false;
+    if (id == FieldId::TransferEncoding && (framing.hasLength || !equalsIgnoreCase(value, "chunked"))) return false;
+    return framing.take(id, value) == HeadFraming::Line::Keep;
+}
+
 }  // namespace
 
 bool PlainHead::take(char c) {
@@ -79,7 +88,7 @@ bool PlainHead::statusLine(StatusLine& line) {
     return consumed() <= limits_.requestLine && takeLineEnd();
 }
 
-bool PlainHead::fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& framing) {
+bool PlainHead::fieldLines(FieldTable& fields, HeadFraming& framing) {
     const char* at = at_;
     const std::size_t limit = limits_.fieldBytes + std::size_t{2};  // with the empty line
     const char* const end = at + std::min(static_cast<std::size_t>(end_ - at), limit);
@@ -95,22 +104,12 @@ bool PlainHead::fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& fram
         at = lineEnd + 2;
         const bool verbatim = lineEnd - colon > 2 && colon[1] == ' ' && !isBlank(colon[2]) && !isBlank(lineEnd[-1]);
         const std::string_view value = verbatim ? std::string_view(colon + 2, lineEnd) : trimmed({colon + 1, lineEnd});
-        if ((kWeighed & bit(id)) && !takeFraming(ofRequest, id, value, framing)) return false;
+        if ((kWeighed & bit(id)) && !takeFraming(framing, id, value, end)) return false;
         fields.append(id, name, value, verbatim);
     }
     if (!isLineEnd(at, end)) return false;
     at_ = at + 2;
     return true;
-}
-
-// Lists, twins and combinations of what frames are for Beast.
-bool PlainHead::takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing) {
-    const bool list = id == FieldId::Connection || id == FieldId::ProxyConnection;
-    if (list && (value.empty() || nameEnd(value.begin(), end_) != value.end())) return false;
-    if (id == FieldId::ContentLength && framing.chunked()) return false;
-    if (id == FieldId::TransferEncoding && (framing.hasLength || !equalsIgnoreCase(value, "chunked"))) return false;
-    std::string_view why;
-    return framing.take(ofRequest, id, value, why) == HeadFraming::Line::Keep;
 }
 
 }  // namespace weir::http

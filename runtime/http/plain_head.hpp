@@ -33,7 +33,7 @@ public:
     bool requestLine(RequestLine& line);
     bool statusLine(StatusLine& line);
     // Up to the empty line; appends to `fields`.
-    bool fieldLines(bool ofRequest, FieldTable& fields, HeadFraming& framing);
+    bool fieldLines(FieldTable& fields, HeadFraming& framing);
 
     std::size_t consumed() const { return static_cast<std::size_t>(at_ - begin_); }
 
@@ -41,7 +41,6 @@ private:
     bool take(char c);
     bool takeLineEnd();
     bool takeVersion(int& version);
-    bool takeFraming(bool ofRequest, FieldId id, std::string_view value, HeadFraming& framing);
 
     const char* const begin_;
     const char* at_;

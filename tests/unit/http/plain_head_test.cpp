@@ -21,14 +21,14 @@ bool isPlain(std::string_view text, const ParseLimits& limits = {}) {
     alignas(WEIR_ARENA_ALIGN) char chunk[weir::base::ChunkPool::kChunkSize];
     weir::base::Arena arena(pool, chunk, 0);
     typename Side::Head head(arena);
-    HeadFraming framing;
+    HeadFraming framing(std::is_same_v<Side, RequestSide>);
     PlainHead plain(text.data(), text.size(), limits);
     if constexpr (std::is_same_v<Side, RequestSide>) {
         PlainHead::RequestLine line;
-        return plain.requestLine(line) && plain.fieldLines(true, head.fields, framing);
+        return plain.requestLine(line) && plain.fieldLines(head.fields, framing);
     } else {
         PlainHead::StatusLine line;
-        return plain.statusLine(line) && plain.fieldLines(false, head.fields, framing);
+        return plain.statusLine(line) && plain.fieldLines(head.fields, framing);
     }
 }
 
