@@ -26,7 +26,7 @@ bool readLength(std::string_view text, std::uint64_t& length) {
 }
 
 // Only "chunked" will do: another coding may be known to somebody else (501), anything malformed is 400.
-ParseError checkCoding(std::string_view value) {
+ParseError checkCodings(std::string_view value) {
     if (equalsIgnoreCase(value, "chunked")) return {};
     bool unknown = false;
     while (value.data()) {
@@ -98,11 +98,10 @@ void HeadFraming::takeConnection(std::string_view list) {
     }
 }
 
-ParseError HeadFraming::check(int version) const {
-    if (!chunked()) return {};
+ParseError HeadFraming::checkCoding(int version) const {
     if (version < 11) return {400, "Transfer-Encoding in HTTP/1.0"};
     if (hasLength) return {400, "Transfer-Encoding with Content-Length"};
-    return checkCoding(coding);
+    return checkCodings(coding);
 }
 
 }  // namespace weir::http

@@ -38,9 +38,10 @@ struct HeadFraming {
     bool persists(int version) const { return !close && (version >= 11 || keepAlive); }
 
     // What RFC 9112 6.1 and 6.3 say of both sides' messages, when all lines are taken in.
-    ParseError check(int version) const;
+    ParseError check(int version) const { return chunked() ? checkCoding(version) : ParseError{}; }
 
 private:
+    ParseError checkCoding(int version) const;
     Line takeLength(std::string_view value);
     void takeConnection(std::string_view list);
 };

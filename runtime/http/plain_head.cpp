@@ -46,18 +46,6 @@ bool takeFraming(HeadFraming& framing, FieldId id, std::string_view value, const
 
 }  // namespace
 
-bool PlainHead::take(char c) {
-    if (at_ == end_ || *at_ != c) return false;
-    ++at_;
-    return true;
-}
-
-bool PlainHead::takeLineEnd() {
-    if (!isLineEnd(at_, end_)) return false;
-    at_ += 2;
-    return true;
-}
-
 bool PlainHead::takeVersion(int& version) {
     constexpr std::string_view kName = "HTTP/1.";
     if (static_cast<std::size_t>(end_ - at_) <= kName.size() || !std::string_view(at_, end_).starts_with(kName))

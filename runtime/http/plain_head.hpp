@@ -38,8 +38,8 @@ public:
     std::size_t consumed() const { return static_cast<std::size_t>(at_ - begin_); }
 
 private:
-    bool take(char c);
-    bool takeLineEnd();
+    bool take(char c) { return at_ != end_ && *at_++ == c; }  // false: at_ is of no use any more
+    bool takeLineEnd() { return take('\r') && take('\n'); }
     bool takeVersion(int& version);
 
     const char* const begin_;
