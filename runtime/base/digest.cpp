@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include "base/assert.hpp"
+#include "base/hex.hpp"
 
 namespace weir::base {
 
@@ -13,12 +14,8 @@ std::string hexDigest(std::string_view bytes, const EVP_MD* algorithm) {
     unsigned int size = 0;
     const int done = EVP_Digest(bytes.data(), bytes.size(), digest, &size, algorithm, nullptr);
     WEIR_ASSERT(done == 1);
-    constexpr const char* hex = "0123456789abcdef";
     std::string text;
-    for (unsigned int i = 0; i < size; ++i) {
-        text += hex[digest[i] >> 4];
-        text += hex[digest[i] & 15];
-    }
+    for (unsigned int i = 0; i < size; ++i) text += hexOf(digest[i]);
     return text;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/hex.hpp"
 #include "base/json_text.hpp"
 #include "base/utf8.hpp"
 #include "base/value.hpp"
@@ -220,7 +221,6 @@ std::string toJson(const Value& value) {
 
 std::string jsonQuote(std::string_view text) {
     constexpr std::string_view names = "btn?fr";  // U+0008 to U+000D; JSON has no short form of U+000B
-    constexpr const char* hex = "0123456789abcdef";
     std::string out = "\"";
     while (!text.empty()) {
         auto c = static_cast<unsigned char>(text.front());
@@ -236,8 +236,7 @@ std::string jsonQuote(std::string_view text) {
             out += names[c - 0x08u];
         } else if (c < 0x20) {
             out += "\\u00";
-            out += hex[c >> 4];
-            out += hex[c & 15];
+            out += hexOf(c);
         } else {
             out += text.substr(0, length);
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.hpp"
 #include "base/utf8.hpp"
 
 namespace weir::config {
@@ -26,9 +27,9 @@ std::string checkedYamlText(std::string_view raw) {
         auto byte = static_cast<unsigned char>(raw[i]);
         std::size_t length = base::utf8Length(raw.substr(i));
         if (length == 0) {
-            constexpr const char* hex = "0123456789ABCDEF";
-            std::string code = {'0', 'x', hex[byte >> 4], hex[byte & 15]};
-            throw YamlFault{markAt(text, text.size()), "the byte " + code + " is not UTF-8; expected a file in UTF-8"};
+            const std::string code(base::upperHexOf(byte));
+            throw YamlFault{markAt(text, text.size()),
+                            "the byte 0x" + code + " is not UTF-8; expected a file in UTF-8"};
         }
         bool lineEnd = byte == '\r' && raw.substr(i).starts_with("\r\n");
         if (byte == 0) throw YamlFault{markAt(text, text.size()), "a NUL byte; expected text in UTF-8"};

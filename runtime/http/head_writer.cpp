@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.hpp"
+#include "base/hex.hpp"
 #include "http/request_target.hpp"
 
 namespace weir::http {
@@ -29,15 +30,12 @@ public:
     }
     // What may not stand in a request target is percent-encoded: a path that a plugin made must not end the line.
     void putTarget(std::string_view path) {
-        static constexpr char kHex[] = "0123456789ABCDEF";
         for (;;) {
             const std::size_t clean = targetRun(path);
             put(path.substr(0, clean));
             if (clean == path.size()) return;
-            const auto c = static_cast<unsigned char>(path[clean]);
             *at_++ = '%';
-            *at_++ = kHex[c >> 4];
-            *at_++ = kHex[c & 15];
+            put(base::upperHexOf(static_cast<unsigned char>(path[clean])));
             path.remove_prefix(clean + 1);
         }
     }

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/hex.hpp"
 #include "base/value.hpp"
 #include "module/probe_protocol.hpp"
 
@@ -55,10 +56,7 @@ std::string makeToken() {
     std::array<unsigned char, 16> bytes{};
     if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
     std::string token;
-    for (const unsigned char byte : bytes) {
-        token += "0123456789abcdef"[byte >> 4];
-        token += "0123456789abcdef"[byte & 15];
-    }
+    for (const unsigned char byte : bytes) token += base::hexOf(byte);
     return token;
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/hex.hpp"
+
 namespace weir::module {
 namespace {
 
@@ -23,9 +25,7 @@ bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 std::string nameOf(char c) {
     if (c > ' ' && c <= '~') return std::string("'") + c + "'";
-    constexpr const char* hex = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(c);
-    return std::string("the byte 0x") + hex[byte >> 4] + hex[byte & 15];
+    return std::string("the byte 0x").append(base::hexOf(static_cast<unsigned char>(c)));
 }
 
 std::string textOf(const Base64Fault& fault) {
