@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <string_view>
 
+#include "base/byte_words.hpp"
 #include "weir/abi.h"
 
 namespace weir::base {
@@ -54,7 +54,7 @@ public:
     std::string_view copy(std::string_view text) {
         if (text.empty()) return {"", 0};
         auto* block = static_cast<char*>(allocate(text.size()));
-        std::memcpy(block, text.data(), text.size());
+        copyText(block, text);
         return {block, text.size()};
     }
 

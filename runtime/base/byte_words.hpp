@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -60,6 +61,25 @@ inline ByteRow loadRow(const char* bytes) {
     ByteRow row;
     std::memcpy(&row, bytes, sizeof row);
     return row;
+}
+
+// Copies a text to where it does not stand; returns the place behind it. Most are short, and a call of memcpy costs
+// more than two overlapping moves.
+inline char* copyText(char* to, std::string_view text) {
+    const char* const from = text.data();
+    const std::size_t size = text.size();
+    if (size >= 16 && size <= 32) {
+        const ByteRow first = loadRow(from), last = loadRow(from + size - 16);
+        std::memcpy(to, &first, 16);
+        std::memcpy(to + size - 16, &last, 16);
+    } else if (size >= 8 && size < 16) {
+        const ByteWord first = loadWord(from), last = loadWord(from + size - 8);
+        std::memcpy(to, &first, 8);
+        std::memcpy(to + size - 8, &last, 8);
+    } else if (size != 0) {
+        std::memcpy(to, from, size);
+    }
+    return to + size;
 }
 
 // A bit for each byte that is set, the lowest for the first.

@@ -1,6 +1,5 @@
 #include "http/field_table.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -135,10 +134,10 @@ std::string_view FieldTable::get(FieldId id) const {
 // An edit is kept as the line that it becomes on the wire.
 void FieldTable::pushLine(FieldId id, std::string_view name, std::string_view value) {
     auto* const line = arena_.allocateArray<char>(name.size() + value.size() + 4);
-    char* const behindName = std::copy(name.begin(), name.end(), line);
+    char* const behindName = base::copyText(line, name);
     behindName[0] = ':';
     behindName[1] = ' ';
-    char* const behindValue = std::copy(value.begin(), value.end(), behindName + 2);
+    char* const behindValue = base::copyText(behindName + 2, value);
     behindValue[0] = '\r';
     behindValue[1] = '\n';
     push(id, {line, behindName}, {behindName + 2, behindValue}, false, true);

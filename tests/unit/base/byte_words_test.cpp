@@ -46,6 +46,16 @@ TEST_CASE("a row says of each byte what the byte says of itself") {
     }
 }
 
+TEST_CASE("a text of any size is copied, and nothing beside it") {
+    const std::string text = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (std::size_t size = 0; size <= text.size(); ++size) {
+        std::string to(text.size() + 1, '.');
+        CHECK(copyText(to.data(), std::string_view(text).substr(0, size)) == to.data() + size);
+        CHECK(to == text.substr(0, size) + std::string(to.size() - size, '.'));
+    }
+    CHECK(copyText(nullptr, {}) == nullptr);
+}
+
 TEST_CASE("texts are equal but for the case of their letters, at any size") {
     CHECK(equalsIgnoreCase("", ""));
     for (std::size_t size = 1; size < 20; ++size) {
