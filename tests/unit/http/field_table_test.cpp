@@ -156,3 +156,21 @@ TEST_CASE("a table grows past any number of lines") {
     f.table.restore(10);
     CHECK(f.table.count() == 10);
 }
+
+TEST_CASE("what a table says of its lines as a whole covers all that stand, whatever was taken back") {
+    Fixture f;
+    CHECK_FALSE(f.table.mayHave(bit(FieldId::Via)));
+    const FieldTable::Mark before = f.table.mark();
+    f.append("Via", "x");
+    f.table.set("X-A", "1");
+    CHECK(f.table.mayHave(bit(FieldId::Via) | bit(FieldId::Host)));
+    CHECK_FALSE(f.table.mayHave(bit(FieldId::Host)));
+    f.table.restore(before);
+    f.table.remove("via");
+    f.table.truncate(0);
+    f.append("via", "y");
+    f.table.set("x-a", "2");
+    CHECK(f.table.get("Via") == "y");
+    CHECK(f.table.get("X-A") == "2");
+    CHECK(f.table.bytes() >= std::string_view("via: y\r\nx-a: 2\r\n").size());
+}
