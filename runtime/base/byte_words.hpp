@@ -13,7 +13,7 @@
 
 namespace weir::base {
 
-// Eight bytes at a time, for texts that are compared. Plain 64-bit arithmetic: any machine, no alignment.
+// Eight bytes at a time, for texts that are compared or copied. Plain 64-bit arithmetic: any machine, no alignment.
 using ByteWord = std::uint64_t;
 
 constexpr ByteWord everyByte(unsigned char c) { return c * ByteWord{0x0101010101010101}; }

@@ -50,7 +50,7 @@ constexpr auto kOfLength = [] {
     for (const Known& known : kKnown) {
         std::array<Slot, 2>& slots = table[known.name.size()];
         const bool second = slots[0].name[0] != 0;
-        if (second && (slots[1].name[0] != 0 || slots[0].name[0] == known.name[0])) throw "no room";  // to compile it
+        if (second && (slots[1].name[0] != 0 || slots[0].name[0] == known.name[0])) throw "no room";  // at compile time
         known.name.copy(slots[second].name, known.name.size());
         slots[second].id = known.id;
     }
@@ -193,7 +193,7 @@ void FieldTable::preferParsed() {
 }
 
 void FieldTable::restore(Mark mark) {
-    while (size_ && fields_[size_ - 1].born > mark) --size_;
+    while (size_ && fields_[size_ - 1].born > mark) dropLast();
     for (std::uint32_t i = 0; i < size_; ++i)
         if (fields_[i].died != kAlive && fields_[i].died > mark) fields_[i].died = kAlive;
     edits_ = mark;

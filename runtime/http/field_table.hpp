@@ -90,7 +90,9 @@ public:
     }
     // Takes back what was appended behind the first `size` lines.
     std::uint32_t size() const { return size_; }
-    void truncate(std::uint32_t size) { size_ = size; }
+    void truncate(std::uint32_t size) {
+        while (size_ > size) dropLast();
+    }
     // Whether a line of one of these ids may stand; false is sure.
     bool mayHave(FieldIds ids) const { return (ids_ & ids) != 0; }
     // At least the bytes of all lines with ": " and CRLF.
@@ -133,6 +135,10 @@ private:
         ids_ |= bit(id);
         bytes_ += name.size() + value.size() + 4;
     }
+    void dropLast() {
+        const Field& last = fields_[--size_];
+        bytes_ -= last.name.size() + last.value.size() + 4;
+    }
     void pushLine(FieldId id, std::string_view name, std::string_view value);
     void grow();
     void remove(FieldId id, std::string_view name);
@@ -142,8 +148,8 @@ private:
     std::uint32_t size_ = 0;
     std::uint32_t capacity_ = 0;
     std::uint32_t edits_ = 0;
-    FieldIds ids_ = 0;       // these two of all lines that ever were
-    std::size_t bytes_ = 0;
+    FieldIds ids_ = 0;       // of all lines that ever were
+    std::size_t bytes_ = 0;  // of all lines, whether they stand or not
 };
 
 }  // namespace weir::http

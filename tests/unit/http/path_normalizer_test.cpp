@@ -58,6 +58,22 @@ TEST_CASE("dot segments are resolved as RFC 3986 5.2.4 says, however they are sp
     }
 }
 
+TEST_CASE("what a path is refused for is found at any place of a path of any length") {
+    const PathPolicy strict{PathPolicy::Dots::Reject, PathPolicy::Slashes::Reject};
+    for (std::size_t size = 2; size < 50; ++size) {
+        for (std::size_t at = 1; at < size; ++at) {
+            const auto with = [&](const char* what) {
+                return "/" + std::string(at, 'a') + what + std::string(size - at, 'b');
+            };
+            INFO(with("/../"));
+            CHECK(normalized(with("/../"), strict) == "400");
+            CHECK(normalized(with("/%2e%2E/"), strict) == "400");
+            CHECK(normalized(with("//"), strict) == "400");
+            CHECK(normalized(with("/."), strict) == with("/."));
+        }
+    }
+}
+
 TEST_CASE("each kind of spelling has a policy of its own") {
     using P = PathPolicy;
     struct Row {
