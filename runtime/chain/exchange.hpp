@@ -309,8 +309,8 @@ private:
     // As the chain began, for a walk from the start.
     http::FieldTable::Mark requestMark_ = 0;
     http::FieldTable::Mark responseMark_ = 0;
-    const match::Rule* enteredRule_ = nullptr;
     std::string_view clientQuery_;
+    const match::Rule* enteredRule_ = nullptr;
     std::string_view newTarget_;  // where the plugin that runs sends the request; data() == nullptr: nowhere
     std::string_view rewritten_;  // cached; data() == nullptr: not built
     net::Timer sleepTimer_;

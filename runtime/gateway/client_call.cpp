@@ -73,8 +73,8 @@ upstream::Connection* ClientConnection::endCall() {
     return std::exchange(call_, nullptr);
 }
 
-// The call has come to its head, or will not: how long that took, for balancers and the access log; by the loop's cached
-// time, which is off by a batch at most. Answers the time.
+// The call has come to its head, or will not: how long that took, for balancers and the access log, by the loop's
+// cached time, which is off by a batch at most. Answers the time.
 std::uint64_t ClientConnection::noteTime() {
     const std::uint64_t nowNs = loop_.events.wokeNs();
     exchange_->upstreamNs = nowNs - std::exchange(callBeganNs_, 0);
@@ -176,7 +176,8 @@ bool ClientConnection::stale(weir_call why) const {
 bool ClientConnection::mayRedial(weir_call why) const {
     const bool body = exchange_->bodyState == chain::BodyState::Taken ||  // some of it is gone
                       (exchange_->bodyState == chain::BodyState::Streaming && !awaitContinue_);
-    return stale(why) && !redialled_ && !body && http::isIdempotent(exchange_->request.method);
+    const bool harmless = call_->unsent() || http::isIdempotent(exchange_->request.method);
+    return stale(why) && !redialled_ && !body && harmless;
 }
 
 void ClientConnection::onCallFailed(weir_call why) {

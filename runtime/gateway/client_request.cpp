@@ -126,7 +126,7 @@ void ClientConnection::startRequest() {
     timer_.disarm();
     running_ = true;
     loop_.requestBegan();
-    exchange_->start();  // may be over when it returns
+    exchange_->start();
 }
 
 // Answers an error of the gateway itself to something that is no request (any more), then closes.

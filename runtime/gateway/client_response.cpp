@@ -73,6 +73,10 @@ void ClientConnection::commit(chain::Exchange& exchange) {
     } else {
         queueResponse(call_->body(), call_->bodyDone());
     }
+    if (responseDone_) {  // what is left is to write it: no timer waits for more, and the limits have room for others
+        timer_.disarm();
+        if (std::exchange(running_, false)) loop_.requestOver();
+    }
     loop_.events.defer(*this);
 }
 

@@ -218,6 +218,7 @@ void EventLoop::runBatch(int limit) {
     nowMs_ = wokeNs_ / 1'000'000;
     private_->inBatch = true;
     for (int i = 0; i < count; ++i) dispatch(private_->events[static_cast<std::size_t>(i)]);
+    runDeferred();
     runReady();
     private_->wheel.advance(nowMs_ / kTickMs);
     runDeferred();
@@ -283,7 +284,7 @@ void EventLoop::runReady() {
 
 void EventLoop::runDeferred() {
     for (std::size_t i = 0; i < private_->deferred.size(); ++i) {  // one may defer another
-        Source* const source = private_->deferred[i];
+        Source* const source = std::exchange(private_->deferred[i], nullptr);
         if (!source) continue;
         source->deferred_ = false;
         source->onDeferred();

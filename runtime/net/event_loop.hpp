@@ -70,9 +70,9 @@ private:
 // Edge-triggered epoll, one thread. A descriptor is registered once for reading and writing and stays so until closed.
 // Events carry a slot and its generation: one for a descriptor that was closed earlier in the same batch is recognised
 // and dropped, also when its number is in use again. Descriptors and retired objects go at the end of the batch.
-// A batch is one epoll_wait: its events and messages, one turn for each source that was requeued, the timers due, what
-// was deferred meanwhile. While sources are requeued the next wait does not block. Nothing here allocates per event, message run, timer or wake.
-// Callbacks do not throw.
+// A batch is one epoll_wait: its events and messages, what these deferred, one turn for each source that was requeued,
+// the timers due, what turns and timers deferred. While sources are requeued the next wait does not block. Nothing here
+// allocates per event, message run, timer or wake. Callbacks do not throw.
 class EventLoop {
 public:
     EventLoop();   // throws std::system_error when the system has no descriptor left
@@ -96,9 +96,9 @@ public:
     void resumeListener(Source& source);
     // Call onReady() again once every other ready source had its turn. Twice is once.
     void requeue(Source& source);
-    // Call onDeferred() once when the rest of the batch is done (before the next one, outside of a batch). For sends:
-    // those of one batch follow each other closely then, and a peer that is served by one process wakes up for all of
-    // them at once, which the sender pays for. Twice is once.
+    // Call onDeferred() once: behind the events of the batch, or at its end when it is past those (before the next one,
+    // outside of a batch). For sends: those of one batch follow each other closely then, and a peer that is served by
+    // one process wakes up for all of them at once, which the sender pays for. Twice is once.
     void defer(Source& source);
     // Deletes the object at the end of the batch, when no caller on the stack can still refer to it.
     template <class T>
@@ -167,7 +167,7 @@ private:
 
     std::vector<Retired> retired_;
     std::uint64_t wokeNs_;
-    std::uint64_t nowMs_;  // wokeNs_, but for a timer that is armed outside of a batch
+    std::uint64_t nowMs_;  // wokeNs_, or later: a timer armed outside of a batch, and runOnce(), read the clock anew
     Counters counters_;
     Busy busy_;
     std::unique_ptr<Private> private_;

@@ -47,7 +47,7 @@ ssize_t retryInterrupted(Call call) {
 // recv() and send() are cancellation points: in a program with threads the C library pays for that with two atomic
 // exchanges a call, and no thread here is ever cancelled. So the system is called without them, but where a sanitizer
 // wants to see what is read and written.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(WEIR_SANITIZED)
 ssize_t receive(int fd, void* data, std::size_t size) { return ::recv(fd, data, size, 0); }
 ssize_t transmit(int fd, const void* data, std::size_t size) { return ::send(fd, data, size, MSG_NOSIGNAL); }
 #else

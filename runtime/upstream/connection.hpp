@@ -61,8 +61,10 @@ public:
     // closes our side.
     void add(std::string_view piece) { out_.add(piece); }
     void send(bool last);
-    // The same at the end of the loop's batch.
+    // The same when the other events of the loop's batch have been seen (EventLoop::defer): the first send of a call.
     void sendLater(bool last);
+    // Nothing of the request was written: sendLater() has still to do it, or failed before.
+    bool unsent() const { return unsent_; }
     bool blocked() const { return !out_.empty(); }
     bool reused() const { return reused_; }           // was idle in the pool before this call
     bool anythingRead() const { return anyRead_; }    // of this call's reply
@@ -137,7 +139,7 @@ private:
     bool bodyDone_ = false;
     bool requestDone_ = false;  // all of it is queued
     bool requestSent_ = false;  // and written
-    bool unsent_ = false;       // nothing of it has been written yet
+    bool unsent_ = false;       // sendLater() has still to write the first of it
     bool reused_ = false;
     bool anyRead_ = false;
     bool surplus_ = false;      // bytes behind the response

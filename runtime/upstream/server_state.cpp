@@ -52,7 +52,7 @@ std::chrono::nanoseconds ServerState::callFailed(std::uint64_t nowNs, const Ejec
 // `since` is what ejectedUntilNs was when that was decided: if another loop was faster, its decision stands.
 std::chrono::nanoseconds ServerState::eject(std::uint64_t since, std::uint64_t nowNs, const EjectionPolicy& policy) {
     const auto max = static_cast<std::uint64_t>(policy.max.count());
-    const bool anew = !since && nowNs - returnedNs_.load(kRelaxed) >= max;
+    const bool anew = !since && nowNs >= returnedNs_.load(kRelaxed) + max;  // another loop's time may be later
     const std::uint32_t times = anew ? 1 : ejections_.load(kRelaxed) + 1;
     const std::uint64_t rest = std::min(static_cast<std::uint64_t>(policy.base.count()) * times, max);
     if (!ejectedUntilNs.compare_exchange_strong(since, nowNs + rest, kRelaxed)) return {};

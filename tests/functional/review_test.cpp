@@ -4,8 +4,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "functional/proxy_config.hpp"
 #include "support/catch.hpp"
@@ -47,6 +53,21 @@ private:
     int port_ = 0;
     std::unique_ptr<RawClient> filler_;
 };
+
+// Stops the process until SIGCONT: what comes meanwhile is there at once then, in the order in which it came.
+void holdStill(ChildProcess& process) {
+    process.signal(SIGSTOP);
+    const auto stopped = [](const std::filesystem::path& thread) {
+        std::ifstream file(thread / "stat");
+        std::string line;
+        std::getline(file, line);
+        return line.find(") T ") != line.npos;
+    };
+    REQUIRE(eventually([&] {
+        const std::filesystem::directory_iterator threads("/proc/" + std::to_string(process.pid()) + "/task");
+        return std::ranges::all_of(threads, stopped);
+    }));
+}
 
 }  // namespace
 
@@ -257,6 +278,42 @@ TEST_CASE("a small body that comes with its head survives that the pooled connec
     RawClient client(gateway.port());
     for (int i = 0; i < 4; ++i) CHECK(client.exchange("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\n").body == "once");
     CHECK(client.exchange(post("Content-Length: 3\r\n", "abc")).status() == 502);
+}
+
+TEST_CASE("a request whose pooled connection closes before it is sent goes on a fresh one, whatever its method") {
+    Gate closing;
+    RecordingUpstream upstream([&](RecordingUpstream::Connection& connection) {
+        connection.next();
+        connection.send(RecordingUpstream::ok("ok"));
+        closing.wait();
+    });
+    GatewayProcess gateway(proxyTo(upstream.address()));
+    RawClient client(gateway.port());
+    REQUIRE(client.exchange("GET /http/a HTTP/1.1\r\nHost: a\r\n\r\n").status() == 200);
+    // The gateway sees both at once, the request as the older event.
+    holdStill(gateway.process());
+    client.send(post("Content-Length: 0\r\n"));
+    closing.open();
+    REQUIRE(upstream.waitForEnded(1));
+    gateway.process().signal(SIGCONT);
+    CHECK(client.response().status() == 200);
+    CHECK(upstream.requests().size() == 2);
+    CHECK(upstream.connections() == 2);
+}
+
+TEST_CASE("answers that wait to be written do not count towards maxRequests") {
+    RecordingUpstream upstream;
+    GatewayProcess gateway(proxyTo(upstream.address()), {"--server.maxRequests=1", "--server.threads=1"});
+    const std::string elsewhere = "GET /elsewhere HTTP/1.1\r\nHost: a\r\n\r\n";
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < 8; ++i) {
+        clients.push_back(std::make_unique<RawClient>(gateway.port()));
+        REQUIRE(clients.back()->exchange(elsewhere).status() == 404);
+    }
+    holdStill(gateway.process());  // all come at once then
+    for (const auto& client : clients) client->send(elsewhere);
+    gateway.process().signal(SIGCONT);
+    for (const auto& client : clients) CHECK(client->response().status() == 404);
 }
 
 TEST_CASE("bodies stream both ways at once through chunks of any size") {

@@ -407,7 +407,7 @@ struct weir_host {
      * repeated calls (weir.upstream.retryBudget), until the next call ends or this frame is gone or forwards; make the
      * call then. Without, LATER is not answered: it only tells whether the request can be repeated at all. */
     int32_t (*upstream_repeat)(weir_exchange*, int32_t take);
-    /* loop; from enter or resume, then answer WEIR_REPLY (of this and reply, what was called last counts): the request
+    /* loop; enter answers WEIR_REPLY then, resume that or WEIR_DONE (of this and reply the last counts). The request
      * goes through the chain again from its start, as one for `target`: a path with a query or, without one, with the
      * client's. Outer frames are dropped first, innermost first: their return parts do not run. Response, request
      * fields, slots, metadata, route and options are again what they were when the request came. Attributes stay:
