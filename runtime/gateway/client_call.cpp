@@ -142,8 +142,8 @@ bool ClientConnection::mayReplay() const {
 // After a failure: the body as another call may send it.
 void ClientConnection::restoreBody(weir_call why) {
     if (exchange_->bodyState != chain::BodyState::Taken) return;
-    if (why == WEIR_CALL_REFUSED || why == WEIR_CALL_CONNECT_TIMEOUT) {
-        // Nothing was sent, and nothing is read from the client while connecting: it is as it was.
+    if (why == WEIR_CALL_REFUSED || why == WEIR_CALL_CONNECT_TIMEOUT || call_->unsent()) {
+        // Nothing was sent, and nothing is read from the client before that: it is as it was.
         piece_ = std::exchange(firstPiece_, {});
         bodyForwarded_ = false;
         exchange_->bodyState = chain::BodyState::Streaming;
@@ -176,8 +176,8 @@ bool ClientConnection::stale(weir_call why) const {
 bool ClientConnection::mayRedial(weir_call why) const {
     const bool body = exchange_->bodyState == chain::BodyState::Taken ||  // some of it is gone
                       (exchange_->bodyState == chain::BodyState::Streaming && !awaitContinue_);
-    const bool harmless = call_->unsent() || http::isIdempotent(exchange_->request.method);
-    return stale(why) && !redialled_ && !body && harmless;
+    const bool harmless = call_->unsent() || (!body && http::isIdempotent(exchange_->request.method));
+    return stale(why) && !redialled_ && harmless;
 }
 
 void ClientConnection::onCallFailed(weir_call why) {
