@@ -81,7 +81,7 @@ struct EventLoop::Private {
     Source* firstReady = nullptr;
     Source* lastReady = nullptr;
     std::size_t readyCount = 0;
-    std::vector<Source*> deferred;  // null: closed since
+    std::vector<Source*> deferred;  // null: has had its call, or is closed
     TimerWheel wheel;
     bool inBatch = false;
 
