@@ -119,14 +119,14 @@ void Exchange::walkForward() {
         } else if (!choose(entry, match)) {
             continue;
         }
-        if (entry.table->finished) rememberFinished(entry);
+        if (entry.finished) rememberFinished(entry);
         PluginCounters* const counters = countersOf(entry);
         if (counters) ++counters->entered;
         weir_outcome outcome{};
         replied_ = false;
         newTarget_ = {};
         inPlugin_ = true;
-        const std::int32_t answer = entry.table->enter(entry.plugin, this, &match, &outcome);
+        const std::int32_t answer = entry.enter(entry.plugin, this, &match, &outcome);
         inPlugin_ = false;
         if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
         if (answer == WEIR_FORWARD && !outcome.frame) {  // nearly always
@@ -621,7 +621,7 @@ void Exchange::over(weir_finish how) {
     phase_ = Phase::Over;
     for (std::uint32_t i = finishedCount_; i > 0; --i) {
         const ChainEntry& entry = *finished_[i - 1];
-        entry.table->finished(entry.plugin, this, how);
+        entry.finished(entry.plugin, this, how);
     }
     carrier_.released(*this);  // destroys this
 }
@@ -667,7 +667,10 @@ void Exchange::noteFailure(int status, int code, std::string_view text) {
 
 void Exchange::setSlot(weir_slot which, std::string_view value) {
     Routing& routing = ownRouting();
-    routing.slots[which] = value.data() ? copy(value) : std::string_view();
+    if (!value.data()) routing.slots[which] = {};
+    else if (value.data() == request.path.data() && value.size() == request.path.size())  // it stays (`global`)
+        routing.slots[which] = request.path;
+    else routing.slots[which] = copy(value);
     // What joinRewrittenPath() does not read leaves it as it is: rewrite's, for the plugins behind it.
     if (which != WEIR_SLOT_REWRITE_URI || slot(WEIR_SLOT_REWRITE_CONTEXT_PATH).data()) rewritten_ = {};
     if (which == WEIR_SLOT_RPC_TYPE) routing.rpc = rpcBit(value);

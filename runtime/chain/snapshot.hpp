@@ -20,17 +20,24 @@ using RpcMask = std::uint32_t;
 inline constexpr RpcMask kHttpBit = 1;
 RpcMask rpcBit(std::string_view type);  // an unknown type has its own bit, shared by all unknown ones
 
-// One plugin of the chain with the data in force for it. Immutable once its snapshot is published.
-struct ChainEntry {
-    const weir_plugin* table = nullptr;
-    void* plugin = nullptr;
+// One plugin of the chain with the data in force for it. Immutable once its snapshot is published. What every walk reads
+// is one cache line, and no walk reads the plugin's table for enter and finished: it is far away, on two more.
+struct alignas(64) ChainEntry {
+    ChainEntry(const weir_plugin& itsTable, void* itsPlugin)
+        : table(&itsTable), plugin(itsPlugin), enter(itsTable.enter), finished(itsTable.finished) {}
+
+    const weir_plugin* table;
+    void* plugin;
+    decltype(weir_plugin::enter) enter;        // the table's, these two
+    decltype(weir_plugin::finished) finished;  // null: not wanted
+    void* config = nullptr;       // handle of PluginData.config
+    const match::PluginMatcher* matcher = nullptr;  // null: it has no selectors
+    PluginCounters* counters = nullptr;  // by number of loop (LoopContext); null: nobody counts
     RpcMask rpcTypes = 0;
     bool matches = false;         // has selectors and rules: entered only for what `matcher` chooses
     bool unmatchedError = false;  // nothing matches: answer -107 or -102 instead of going on
-    void* config = nullptr;       // handle of PluginData.config
-    const match::PluginMatcher* matcher = nullptr;  // null: it has no selectors
+
     std::atomic<std::uint64_t>* failures = nullptr;  // of the plugin's generation; counted when it fails a request
-    PluginCounters* counters = nullptr;  // by number of loop (LoopContext); null: nobody counts
     std::string key;
     std::string noSelector;       // message of -107
     std::string noRule;           // message of -102

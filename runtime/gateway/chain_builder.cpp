@@ -102,9 +102,7 @@ public:
 
     base::Result<chain::ChainEntry> build(const data::PluginData* plugin) {
         const module::Provided& provided = owner_->instance->provided();
-        chain::ChainEntry entry;
-        entry.table = &owner_->instance->table();
-        entry.plugin = owner_->instance->plugin();
+        chain::ChainEntry entry(owner_->instance->table(), owner_->instance->plugin());
         entry.key = provided.key;
         entry.failures = &owner_->instance->failures();
         if (input_.metrics) entry.counters = input_.metrics->countersOf(key_);

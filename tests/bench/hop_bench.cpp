@@ -55,9 +55,7 @@ public:
     Chain(const weir_plugin& table, const weir_host& host) : table_(table), plugins_(kPlugins), counters_(kPlugins) {
         for (std::size_t i = 0; i < kPlugins; ++i) {
             if (table_.create && table_.create(&host, &plugins_[i], nullptr) != WEIR_OK) std::abort();
-            ChainEntry entry;
-            entry.table = &table_;
-            entry.plugin = plugins_[i];
+            ChainEntry entry(table_, plugins_[i]);
             entry.counters = &counters_[i];
             snapshot_->chain.push_back(std::move(entry));
         }

@@ -130,9 +130,7 @@ private:
         plugins_.push_back(std::shared_ptr<T>(std::move(plugin)));
     }
     void addEntry(const weir_plugin& table, void* plugin, std::string name) {
-        ChainEntry made;
-        made.table = &table;
-        made.plugin = plugin;
+        ChainEntry made(table, plugin);
         made.key = std::move(name);
         made.noSelector = made.key + ":Can not find selector, please check your configuration!";
         made.noRule = made.key + ":Rule not found!";
