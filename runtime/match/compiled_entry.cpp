@@ -105,7 +105,7 @@ private:
 base::Result<std::shared_ptr<const CompiledRule>, CompileError> compile(RuleSpec spec, const Providers& providers) {
     auto rule = std::make_shared<CompiledRule>();
     if (auto compiled = EntryCompiler{providers}.compile(*rule, spec); !compiled) return std::move(compiled).error();
-    rule->rule = {std::move(spec.id), std::move(spec.name), spec.handle.get(), spec.logged};
+    rule->rule = {std::move(spec.id), spec.handle.get(), spec.logged, std::move(spec.name)};
     rule->handle = std::move(spec.handle);
     return std::shared_ptr<const CompiledRule>(std::move(rule));
 }
@@ -127,8 +127,8 @@ base::Result<std::shared_ptr<const CompiledSelector>, CompileError> compile(Sele
         selector->state = CompiledEntry::State::NoConditions;
     }
     if (!spec.continued) selector->rules = CompiledEntry::Rules::Unused;
-    selector->selector = {std::move(spec.id),       std::move(spec.name),         spec.continued,
-                          spec.handle.get(),        spec.defaultRule.get(),       spec.logged};
+    selector->selector = {std::move(spec.id), spec.handle.get(), spec.defaultRule.get(),
+                          spec.logged,        spec.continued,    std::move(spec.name)};
     selector->handle = std::move(spec.handle);
     selector->defaultRule = std::move(spec.defaultRule);
     return std::shared_ptr<const CompiledSelector>(std::move(selector));

@@ -40,21 +40,21 @@ struct SelectorSpec {
     std::shared_ptr<void> defaultRule;  // the handle to run with when `continued` is false
 };
 
-// What a choice names; owned by the compiled entry.
+// What a choice names; owned by the compiled entry. What each request reads stands together.
 struct Rule {
     std::string id;
-    std::string name;
     void* handle;
     bool logged;
+    std::string name;
 };
 
 struct Selector {
     std::string id;
-    std::string name;
-    bool continued;
     void* handle;
     void* defaultRule;
     bool logged;
+    bool continued;
+    std::string name;
 };
 
 // Counts what a choice costs, for tests and measurements.
