@@ -30,6 +30,7 @@ std::string keyOf(const weir::Request& request) {
 bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
 
 class Cache final : public weir::RulePlugin<CacheRule, CacheSelector, CacheConfig> {
+public:
     bool prepareConfig(CacheConfig& config, weir_error*) override {
         config.store = std::make_unique<CacheStore>(config.maxBytes, config.maxBodyBytes);
         return true;

@@ -40,6 +40,7 @@ void rewriteContext(weir::Exchange& exchange, const std::string& context, std::s
 }
 
 class ContextPath final : public weir::RulePlugin<ContextPathHandle> {
+public:
     bool prepareRule(ContextPathHandle& handle, weir_error* error) override {
         if (!preparePath(handle.contextPath, "contextPath", error) ||
             !preparePath(handle.addPrefix, "addPrefix", error) ||

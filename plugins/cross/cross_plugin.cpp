@@ -46,6 +46,7 @@ void allow(weir::Response response, std::string_view origin, const CrossConfig& 
 }
 
 class Cross final : public weir::ConfiguredPlugin<CrossConfig> {
+public:
     bool prepareConfig(CrossConfig& config, weir_error* error) override { return config.prepare(error); }
 
     weir::Answer onRequest(weir::Exchange&, const CrossConfig& config) override {

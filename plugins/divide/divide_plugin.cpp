@@ -79,6 +79,7 @@ Choice choose(weir::Exchange& exchange, const DivideRule& rule, const DivideSele
 }
 
 class Divide final : public weir::RulePlugin<DivideRule, DivideSelector> {
+public:
     bool prepareSelector(DivideSelector& selector, weir_error* error) override {
         std::vector<weir::Upstream> list, gray;
         for (UpstreamHandle& one : selector.upstreams) {

@@ -75,6 +75,7 @@ void put(Attachments& attachments, std::string_view key, std::string value) {
 }
 
 class GeneralContext final : public weir::RulePlugin<GeneralContextHandle> {
+public:
     bool prepareRule(GeneralContextHandle& handle, weir_error* error) override {
         return prepareEntries(handle.dubbo, "dubbo", error) && prepareEntries(handle.grpc, "grpc", error) &&
                prepareEntries(handle.sofa, "sofa", error) && prepareEntries(handle.tars, "tars", error);
@@ -95,6 +96,7 @@ class GeneralContext final : public weir::RulePlugin<GeneralContextHandle> {
         return weir::Answer::Next;
     }
 
+private:
     // "generalContext", ShenYu's name for it; for the plugin that makes the call.
     const std::uint32_t attribute_ = host().attributeId("generalContext");
 };

@@ -17,6 +17,7 @@ std::string_view rpcType(weir::Exchange& exchange) {
 }
 
 class Global final : public weir::Plugin {
+public:
     weir::Answer onRequest(weir::Exchange& exchange) override {
         const std::string_view path = exchange.request().path();
         const std::string_view type = rpcType(exchange);

@@ -78,6 +78,7 @@ std::string_view nameOf(weir::Call failed) {
 
 // Carries out the route that a proxy plugin chose. What came of it is left in the exchange for the plugins behind.
 class HttpClient final : public weir::Plugin {
+public:
     weir::Task<> execute(weir::Exchange& exchange, weir::Next next) override {
         if (!exchange.route()) {
             exchange.replyError(404, -106, "Can not find url, please check your configuration!");
@@ -94,6 +95,7 @@ class HttpClient final : public weir::Plugin {
         co_await next.leave();
     }
 
+private:
     // After a call that ended as `call`. false: another one was due, but no upstream is left.
     weir::Task<bool> repeat(weir::Exchange& exchange, weir::Call call) {
         Attempts attempts(*exchange.route(), host().now());

@@ -38,6 +38,7 @@ private:
 };
 
 class Mock final : public weir::RulePlugin<MockHandle> {
+public:
     bool prepareRule(MockHandle& handle, weir_error*) override {
         std::vector<std::string> faults;
         handle.content = Template::parse(handle.responseContent, faults);

@@ -55,6 +55,7 @@ void describeNewBody(weir::Exchange& exchange, weir::Response& response) {
 }
 
 class ModifyResponse final : public weir::RulePlugin<ModifyResponseHandle> {
+public:
     bool prepareRule(ModifyResponseHandle& handle, weir_error* error) override {
         if (handle.statusCode != 0 && handle.statusCode < 200)
             return weir::refuse(error, "statusCode", "expected 0 or a final status from 200 to 999");
@@ -72,6 +73,7 @@ class ModifyResponse final : public weir::RulePlugin<ModifyResponseHandle> {
         if (handle.editsBody) co_await editBody(exchange, response, handle);
     }
 
+private:
     // Apart, so that the frame of those who leave the body alone is small.
     weir::Task<> editBody(weir::Exchange& exchange, weir::Response& response, const ModifyResponseHandle& handle) {
         const bool part = response.header("Content-Range").has_value();

@@ -53,6 +53,7 @@ std::vector<JsonEdit> formEdits(std::vector<JsonEdit> edits) {
 }
 
 class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
+public:
     bool prepareRule(ParamMappingHandle& handle, weir_error* error) override {
         const std::vector<JsonEdit> edits = jsonEdits(handle);
         handle.edits = !edits.empty();
@@ -66,6 +67,7 @@ class ParamMapping final : public weir::RulePlugin<ParamMappingHandle> {
         co_await next();
     }
 
+private:
     // A body that can not be edited is refused: the rule may keep something from the upstream.
     weir::Task<> edit(weir::Exchange& exchange, const ParamMappingHandle& handle, bool form) {
         weir::Request request = exchange.request();

@@ -28,6 +28,7 @@ std::string faultOf(std::string_view uri, bool internal) {
 }
 
 class Redirect final : public weir::RulePlugin<RedirectHandle> {
+public:
     bool prepareRule(RedirectHandle& handle, weir_error* error) override {
         std::string& uri = handle.redirectURI;
         uri.erase(0, uri.find_first_not_of(" \t"));

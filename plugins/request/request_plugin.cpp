@@ -37,6 +37,7 @@ void editCookies(weir::Request request, const CookieEdits& edits) {
 }
 
 class RequestPlugin final : public weir::RulePlugin<RequestHandle> {
+public:
     bool prepareRule(RequestHandle& handle, weir_error* error) override { return handle.prepare(error); }
 
     weir::Answer onRequest(weir::Exchange& exchange, const RequestHandle& handle) override {

@@ -5,6 +5,7 @@ namespace {
 // The last word on what the client gets: an upstream call that failed, or a request that nobody answered, becomes an
 // error reply. The host writes the response after the chain.
 class Response final : public weir::Plugin {
+public:
     weir::Answer onRequest(weir::Exchange& exchange) override {
         if (exchange.response().status() != 0) return weir::Answer::Next;
         switch (exchange.callResult()) {

@@ -48,6 +48,7 @@ void followMetadata(weir::Exchange& exchange, std::string_view rewriteContext, s
 }
 
 class Rewrite final : public weir::RulePlugin<RewriteHandle> {
+public:
     bool prepareRule(RewriteHandle& handle, weir_error* error) override {
         if (isBlank(handle.regex) || isBlank(handle.replace)) return true;
         const PathTemplate parsed = PathTemplate::parse(handle.regex);
@@ -65,6 +66,7 @@ class Rewrite final : public weir::RulePlugin<RewriteHandle> {
         return weir::Answer::Next;
     }
 
+private:
     void rewrite(weir::Exchange& exchange, const RewriteHandle& handle, std::string_view path,
                  std::string_view context) {
         ArenaString made{weir::ArenaAllocator<char>(exchange)};

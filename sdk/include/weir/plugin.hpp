@@ -35,7 +35,8 @@ protected:
 
 // A plugin that sees every request. One object serves all loops at once: members that change need their own
 // synchronisation. Override onRequest (no return part, one indirect call), or execute (a coroutine), or both: then
-// execute runs for the requests for which onRequest answers Answer::Execute. This holds for all kinds of plugins.
+// execute runs for the requests for which onRequest answers Answer::Execute. Either may be private; a public one is
+// called without a look into the object and its virtual table. This holds for all kinds of plugins.
 class Plugin : public detail::PluginBase {
 public:
     using Config = NoHandle;

@@ -68,6 +68,20 @@ class PluginTable {
 
     static Base& base(void* plugin) { return *static_cast<T*>(plugin); }
 
+    // These two call T's function itself where T shows it, as what `create` has made is a T; else by way of its base.
+    template <class... Handles>
+    static Answer onRequest(void* plugin, Exchange& exchange, const Handles&... handles) {
+        if constexpr (requires(T& it) { it.T::onRequest(exchange, handles...); })
+            return static_cast<T*>(plugin)->T::onRequest(exchange, handles...);
+        else return base(plugin).onRequest(exchange, handles...);
+    }
+    template <class... Handles>
+    static Task<> execute(void* plugin, Exchange& exchange, const Handles&... handles) {
+        if constexpr (requires(T& it) { it.T::execute(exchange, Next(), handles...); })
+            return static_cast<T*>(plugin)->T::execute(exchange, Next(), handles...);
+        else return base(plugin).execute(exchange, Next(), handles...);
+    }
+
 public:
     static weir_plugin make(std::string_view key) {
         return {sizeof(weir_plugin), 0,        str(key), &create,  &prepare, &release, &destroy,
@@ -179,7 +193,7 @@ private:
         if constexpr (kExecute) {
             return startTask(raw, out, [&] {
                 return withHandles(match, [&](const auto&... handles) {
-                    return base(plugin).execute(Exchange::from(raw), Next(), handles...);
+                    return execute(plugin, Exchange::from(raw), handles...);
                 });
             });
         }
@@ -189,7 +203,7 @@ private:
         out->frame = nullptr;
         try {
             return static_cast<std::int32_t>(withHandles(match, [&](const auto&... handles) {
-                return base(plugin).onRequest(Exchange::from(raw), handles...);
+                return onRequest(plugin, Exchange::from(raw), handles...);
             }));
         } catch (...) {
             const ErrorRecord* error = recordCurrentException(*raw);

@@ -87,6 +87,22 @@ class Both : public weir::ConfiguredPlugin<Limit> {
     }
 };
 
+// These are called directly.
+struct PublicBoth : weir::RulePlugin<Tag, Tag, Limit> {
+    Answer onRequest(Exchange& exchange, const Tag& rule, const Tag& selector, const Limit& config) override {
+        show(exchange, rule.tag + selector.tag + std::to_string(config.limit) + mine);
+        return exchange.request().method() == "POST" ? Answer::Execute : Answer::Next;
+    }
+    Task<> execute(Exchange& exchange, Next next, const Tag& rule, const Tag& selector, const Limit& config) override {
+        co_await next();
+        show(exchange, std::to_string(config.limit) + selector.tag + rule.tag + mine);
+    }
+    std::string mine = "!";
+};
+struct Inheriting : PublicBoth {
+    Inheriting() { mine = "?"; }
+};
+
 // One plugin of a class, created, with the handles that it was given.
 template <class T>
 class Made {
@@ -254,4 +270,21 @@ TEST_CASE("a plugin with both parts has a frame only for the requests that want 
     CHECK(exchange.body.empty());
     plugin.returned(exchange);
     CHECK(exchange.body == "3");
+}
+
+TEST_CASE("public overrides get what private ones do, also where they are inherited") {
+    const auto bodies = []<class T>(Made<T> plugin) {
+        REQUIRE(plugin.prepare(WEIR_SCOPE_RULE, R"({"tag": "rule"})") == WEIR_OK);
+        REQUIRE(plugin.prepare(WEIR_SCOPE_SELECTOR, R"({"tag": "selector"})") == WEIR_OK);
+        REQUIRE(plugin.prepare(WEIR_SCOPE_CONFIG, R"({"limit": 3})") == WEIR_OK);
+        weir::test::FakeExchange exchange;
+        exchange.method = "POST";
+        CHECK(plugin.enter(exchange) == WEIR_FORWARD);
+        REQUIRE(plugin.outcome.frame != nullptr);
+        const std::string forward = exchange.body;
+        plugin.returned(exchange);
+        return forward + " " + exchange.body;
+    };
+    CHECK(bodies(Made<PublicBoth>()) == "ruleselector3! 3selectorrule!");
+    CHECK(bodies(Made<Inheriting>()) == "ruleselector3? 3selectorrule?");
 }
