@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,13 @@ inline ByteWord loadWord(const char* bytes) {
     ByteWord word;
     std::memcpy(&word, bytes, sizeof word);
     return word;
+}
+
+// The word that loadWord() makes of the eight bytes of a literal.
+constexpr ByteWord wordOf(const char (&text)[9]) {
+    std::array<char, 8> bytes;
+    std::copy_n(text, 8, bytes.begin());
+    return std::bit_cast<ByteWord>(bytes);
 }
 
 // One to eight bytes as one word, two of which are the same for texts of one size exactly when the texts are.

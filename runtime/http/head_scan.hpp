@@ -17,9 +17,7 @@ public:
     // [start(), end()). A minor version above 1 is overwritten with 1: Beast refuses it, RFC 9110 2.5 does not.
     ParseError scan(char* data, std::size_t size);
 
-    bool fresh() const { return searched_ == 0; }       // nothing was scanned yet
     bool complete() const { return end_ != 0; }
-    const ParseLimits& limits() const { return limits_; }
     std::size_t start() const { return start_; }        // behind empty lines
     std::size_t startEnd() const { return fields_; }    // of the request or status line
     std::size_t end() const { return end_; }

@@ -106,9 +106,15 @@ private:
     ParseError refusal_;
 };
 
-// What both parsers keep between feeds.
+// What both parsers keep between feeds. What most messages do without is made when one needs it.
 struct Message {
-    Message(bool request, const ParseLimits& limits) : scan(request, limits), chunks(limits) {}
+    Message(base::Arena& theArena, const ParseLimits& theLimits) : arena(theArena), limits(theLimits) {}
+
+    template <class Part, class... Arguments>
+    Part* makePart(Arguments... arguments) {
+        static_assert(std::is_trivially_destructible_v<Part>);  // the arena runs no destructors
+        return new (arena.allocate(sizeof(Part))) Part(arguments...);
+    }
 
     void beginBody(BodyKind kind, std::uint64_t length) {
         body = kind;
@@ -120,9 +126,10 @@ struct Message {
     void readBody(char* data, std::size_t size, Fed& fed) {
         if (done) return;
         if (body == BodyKind::Chunked) {
-            const ChunkDecoder::Step step = chunks.decode(data, size);
+            if (!chunks) chunks = makePart<ChunkDecoder>(limits);
+            const ChunkDecoder::Step step = chunks->decode(data, size);
             error = step.error;
-            done = chunks.done();
+            done = chunks->done();
             fed.body = step.data;
             fed.consumed += step.consumed;
             return;
@@ -136,8 +143,10 @@ struct Message {
         fed.consumed += size;
     }
 
-    HeadScan scan;
-    ChunkDecoder chunks;
+    base::Arena& arena;
+    const ParseLimits limits;
+    HeadScan* scan = nullptr;         // null: the first feed is to come, or its head was plain
+    ChunkDecoder* chunks = nullptr;
     std::uint64_t left = 0;  // of a Length body
     ParseError error;
     BodyKind body = BodyKind::None;
@@ -154,22 +163,23 @@ Fed refused(const ParseError& error) {
 // The size of the head when it is complete, else 0. Fills in core.error.
 template <class Core>
 std::size_t readHead(Core& core, char* data, std::size_t size) {
-    if (core.scan.fresh()) {
+    if (!core.scan) {
         const std::uint32_t before = core.head.fields.size();
         HeadFraming framing(Core::kOfRequest);
-        PlainHead plain(data, size, core.scan.limits());
+        PlainHead plain(data, size, core.limits);
         if (core.readPlain(plain, framing)) {
             core.error = core.settle(framing);
             return plain.consumed();
         }
         core.head.fields.truncate(before);
+        core.scan = core.template makePart<HeadScan>(Core::kOfRequest, core.limits);
     }
-    core.error = core.scan.scan(data, size);
-    if (core.error || !core.scan.complete()) return 0;
+    core.error = core.scan->scan(data, size);
+    if (core.error || !core.scan->complete()) return 0;
     HeadFraming framing(Core::kOfRequest);
     core.error = core.readScanned(data, framing);
     if (!core.error) core.error = core.settle(framing);
-    return core.scan.end();
+    return core.scan->end();
 }
 
 template <class Core>
@@ -185,11 +195,11 @@ Fed feedMessage(Core& core, char* data, std::size_t size) {
 
 }  // namespace
 
-struct RequestParser::Core : Message {
+struct RequestParser::Core : RequestParser, Message {
     static constexpr bool kOfRequest = true;
 
-    Core(RequestHead& theHead, base::Arena& theArena, const ParseLimits& limits)
-        : Message(kOfRequest, limits), head(theHead), arena(theArena) {}
+    Core(RequestHead& theHead, base::Arena& theArena, const ParseLimits& theLimits)
+        : Message(theArena, theLimits), head(theHead) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
         PlainHead::RequestLine line;
@@ -203,7 +213,7 @@ struct RequestParser::Core : Message {
 
     ParseError readScanned(const char* data, HeadFraming& framing) {
         HeadReader<true> reader(head.fields, framing);
-        if (const ParseError bad = reader.read(data + scan.start(), scan.end() - scan.start())) return bad;
+        if (const ParseError bad = reader.read(data + scan->start(), scan->end() - scan->start())) return bad;
         if (!reader.is_header_done()) return {400, "head malformed"};
         head.method = reader.method;
         head.target = reader.target;
@@ -232,15 +242,14 @@ struct RequestParser::Core : Message {
     }
 
     RequestHead& head;
-    base::Arena& arena;
     bool targetChecked = false;  // byte by byte, by PlainHead
 };
 
-struct ResponseParser::Core : Message {
+struct ResponseParser::Core : ResponseParser, Message {
     static constexpr bool kOfRequest = false;
 
-    Core(ResponseHead& theHead, const ParseLimits& limits, bool answersHead)
-        : Message(kOfRequest, limits), head(theHead), forHead(answersHead) {}
+    Core(ResponseHead& theHead, base::Arena& theArena, const ParseLimits& theLimits, bool answersHead)
+        : Message(theArena, theLimits), head(theHead), forHead(answersHead) {}
 
     bool readPlain(PlainHead& plain, HeadFraming& framing) {
         PlainHead::StatusLine line;
@@ -280,44 +289,39 @@ struct ResponseParser::Core : Message {
 
     ParseError readWith(HeadReader<false>& reader, const char* data) const {
         constexpr std::string_view kBare = "HTTP/1.1 200\r\n";
-        if (scan.startEnd() != kBare.size()) return reader.read(data, scan.end());
+        if (scan->startEnd() != kBare.size()) return reader.read(data, scan->end());
         // Neither reason nor the blank before it: many servers do this, Beast refuses it, so it gets the blank.
         std::array<char, kBare.size() + 1> line;
         std::memcpy(line.data(), data, kBare.size() - 2);
         std::memcpy(line.data() + kBare.size() - 2, " \r\n", 3);
         if (const ParseError bad = reader.read(line.data(), line.size())) return bad;
-        return reader.read(data + kBare.size(), scan.end() - kBare.size());
+        return reader.read(data + kBare.size(), scan->end() - kBare.size());
     }
 
     ResponseHead& head;
     const bool forHead;
 };
 
-// The arena runs no destructors.
-static_assert(std::is_trivially_destructible_v<RequestParser> && std::is_trivially_destructible_v<ResponseParser>);
-
 RequestParser* RequestParser::make(base::Arena& arena, RequestHead& head, const ParseLimits& limits) {
-    static_assert(std::is_trivially_destructible_v<Core>);
-    auto* core = new (arena.allocate(sizeof(Core))) Core(head, arena, limits);
-    return new (arena.allocate(sizeof(RequestParser))) RequestParser(core);
+    static_assert(std::is_trivially_destructible_v<Core>);  // the arena runs no destructors
+    return new (arena.allocate(sizeof(Core))) Core(head, arena, limits);
 }
 
-Fed RequestParser::feed(char* data, std::size_t size) { return feedMessage(*core_, data, size); }
+Fed RequestParser::feed(char* data, std::size_t size) { return feedMessage(static_cast<Core&>(*this), data, size); }
 
 ResponseParser* ResponseParser::make(base::Arena& arena, ResponseHead& head, const ParseLimits& limits, bool forHead) {
     static_assert(std::is_trivially_destructible_v<Core>);
-    auto* core = new (arena.allocate(sizeof(Core))) Core(head, limits, forHead);
-    return new (arena.allocate(sizeof(ResponseParser))) ResponseParser(core);
+    return new (arena.allocate(sizeof(Core))) Core(head, arena, limits, forHead);
 }
 
 Fed ResponseParser::feed(char* data, std::size_t size) {
-    Fed fed = feedMessage(*core_, data, size);
+    Fed fed = feedMessage(static_cast<Core&>(*this), data, size);
     if (fed.error) fed.error.status = 502;
     return fed;
 }
 
 Fed ResponseParser::finish() {
-    Core& core = *core_;
+    Core& core = static_cast<Core&>(*this);
     if (!core.error && core.headDone && core.body == BodyKind::UntilClose) core.done = true;
     if (!core.error && !core.done) core.error = {502, "closed before the message was complete"};
     if (core.error) return refused({502, core.error.reason});

@@ -105,10 +105,9 @@ public:
 
     Fed feed(char* data, std::size_t size);
 
-    struct Core;  // the Beast side, in message_parser.cpp
+    struct Core;  // what it is, in message_parser.cpp
 private:
-    explicit RequestParser(Core* core) : core_(core) {}
-    Core* core_;
+    RequestParser() = default;
 };
 
 class ResponseParser {
@@ -122,8 +121,7 @@ public:
 
     struct Core;
 private:
-    explicit ResponseParser(Core* core) : core_(core) {}
-    Core* core_;
+    ResponseParser() = default;
 };
 
 }  // namespace weir::http

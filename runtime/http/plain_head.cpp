@@ -47,13 +47,12 @@ bool takeFraming(HeadFraming& framing, FieldId id, std::string_view value, const
 }  // namespace
 
 bool PlainHead::takeVersion(int& version) {
-    constexpr std::string_view kName = "HTTP/1.";
-    if (static_cast<std::size_t>(end_ - at_) <= kName.size() || !std::string_view(at_, end_).starts_with(kName))
-        return false;
-    const char minor = at_[kName.size()];
-    at_ += kName.size() + 1;
-    version = minor == '0' ? 10 : 11;
-    return minor == '0' || minor == '1';
+    constexpr base::ByteWord kHttp11 = base::wordOf("HTTP/1.1"), kHttp10 = base::wordOf("HTTP/1.0");
+    if (end_ - at_ < 8) return false;
+    const base::ByteWord word = base::loadWord(at_);
+    at_ += 8;
+    version = word == kHttp11 ? 11 : 10;
+    return word == kHttp11 || word == kHttp10;
 }
 
 bool PlainHead::requestLine(RequestLine& line) {
