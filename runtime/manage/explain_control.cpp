@@ -64,7 +64,7 @@ base::Result<ExplainRequest> explainRequestFrom(const Value& tree) {
 }
 
 Value toValue(const ExplainRequest& request) {
-    const auto text = [](const std::string& text) { return Value::scalar(text, true); };
+    const auto text = [](const std::string& of) { return Value::scalar(of, true); };
     Value tree = Value::object();
     tree.set("request", text(request.request));
     Value headers = Value::object();
