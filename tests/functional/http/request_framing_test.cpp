@@ -23,7 +23,7 @@ struct Served {
     const char* name;
     std::string bytes;
     std::string body = "Z";
-    std::string absent = "nothing";  // from what the upstream gets
+    std::string absent = "nothing";  // from what the upstream gets behind the head, whose ids may be anything
 };
 
 std::string chunkOf(const std::string& size, const std::string& data = "Z") {
@@ -39,7 +39,7 @@ void check(const HttpRig& rig, const RecordingUpstream& upstream, const Served& 
     const auto seen = checkServed(rig, upstream, row.bytes);
     CHECK(seen.body == row.body);
     CHECK(seen.count("Content-Length") + seen.count("Transfer-Encoding") == 1);
-    CHECK(seen.raw.find(row.absent) == std::string::npos);
+    CHECK(seen.raw.find(row.absent, seen.raw.find("\r\n\r\n")) == std::string::npos);
 }
 
 }  // namespace
