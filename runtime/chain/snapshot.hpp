@@ -20,8 +20,8 @@ using RpcMask = std::uint32_t;
 inline constexpr RpcMask kHttpBit = 1;
 RpcMask rpcBit(std::string_view type);  // an unknown type has its own bit, shared by all unknown ones
 
-// One plugin of the chain with the data in force for it. Immutable once its snapshot is published. What every walk reads
-// is one cache line, and no walk reads the plugin's table for enter and finished: it is far away, on two more.
+// One plugin of the chain with the data in force for it. Immutable once its snapshot is published. What every walk
+// reads is one cache line, and none reads the plugin's table for enter and finished: it is far away, on two more.
 struct alignas(64) ChainEntry {
     ChainEntry(const weir_plugin& itsTable, void* itsPlugin)
         : table(&itsTable), plugin(itsPlugin), enter(itsTable.enter), finished(itsTable.finished) {}
