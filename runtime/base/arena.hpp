@@ -58,8 +58,8 @@ public:
         return {block, text.size()};
     }
 
-    void* more(std::size_t size);   // a new chunk, or a block of its own when size is over half a chunk
-    void* large(std::size_t size);  // a heap block that largeFree or the arena's end gives back
+    [[gnu::cold]] void* more(std::size_t size);  // a new chunk, or a block of its own when size is over half a chunk
+    void* large(std::size_t size);               // a heap block that largeFree or the arena's end gives back
     void largeFree(void* block);
 
 private:

@@ -108,10 +108,10 @@ void Exchange::walkForward() {
         }
         const ChainEntry& entry = chain[position_++];
         if (entry.rpcTypes && !(entry.rpcTypes & routing_->rpc)) {
-            if (tracer) tracer->passedOver(entry);
+            if (tracer) [[unlikely]] tracer->passedOver(entry);
             continue;
         }
-        if (tracer) tracer->considering(entry, *this);
+        if (tracer) [[unlikely]] tracer->considering(entry, *this);
         weir_match match{sizeof(weir_match), entry.config, nullptr, nullptr, {nullptr, 0}, {nullptr, 0}};
         if (!entry.matches) {
             enteredSelector_ = nullptr;
@@ -128,8 +128,8 @@ void Exchange::walkForward() {
         inPlugin_ = true;
         const std::int32_t answer = entry.enter(entry.plugin, this, &match, &outcome);
         inPlugin_ = false;
-        if (tracer && !newTarget_.data()) tracer->answered(entry, answer);
-        if (answer == WEIR_FORWARD && !outcome.frame) {  // nearly always
+        if (tracer && !newTarget_.data()) [[unlikely]] tracer->answered(entry, answer);
+        if (answer == WEIR_FORWARD && !outcome.frame) [[likely]] {
             cancelOperation();
             if (counters) ++counters->forwarded;
         } else {
@@ -144,7 +144,8 @@ bool Exchange::choose(const ChainEntry& entry, weir_match& match) {
     if (entry.matcher) choice = entry.matcher->choose(RequestSubject(*this));
     if (choice.outcome == match::Choice::Matched) {
         const match::Selector& selector = *choice.selector;
-        if (selector.logged || (choice.rule && choice.rule->logged)) logMatch(entry, selector, choice.rule);
+        if (selector.logged || (choice.rule && choice.rule->logged)) [[unlikely]]
+            logMatch(entry, selector, choice.rule);
         enteredSelector_ = &selector;
         enteredRule_ = choice.rule;
         match.selector = selector.handle;
@@ -195,7 +196,7 @@ void Exchange::resumed(Entered& top, std::int32_t answer, const weir_outcome& ou
     switch (answer) {
         case WEIR_FORWARD:
             cancelOperation();
-            if (!outcome.frame) return left(top);
+            if (!outcome.frame) [[likely]] return left(top);
             if (top.forwarded && !replayable())
                 return schedule(WEIR_EVENT_RETURNED, WEIR_NEXT_NOT_REPLAYABLE, {});
             // A second walk begins where the first did; after a timeout that is so already, and the plugin's edits

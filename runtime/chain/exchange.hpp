@@ -113,7 +113,7 @@ public:
     void finish(weir_finish how);
 
     // The response is an error of the gateway itself (ShenYu's envelope), an upstream's is dropped.
-    void replyError(int status, int code, std::string_view message);
+    [[gnu::cold]] void replyError(int status, int code, std::string_view message);
     void reply(int status, std::string_view contentType, std::string_view body);
 
     bool running() const { return phase_ != Phase::Idle && phase_ != Phase::Committed && phase_ != Phase::Over; }
@@ -236,15 +236,15 @@ private:
     void walkFrom(Entered& top, std::uint64_t deadlineNs);
     void left(Entered& top);
     void ended(const ChainEntry& entry, bool forwarded);
-    void walkAnew(const ChainEntry& entry);
-    void failed(const ChainEntry& entry);
-    void misbehaved(const ChainEntry& entry, std::string_view what);
+    [[gnu::cold]] void walkAnew(const ChainEntry& entry);
+    [[gnu::cold]] void failed(const ChainEntry& entry);
+    [[gnu::cold]] void misbehaved(const ChainEntry& entry, std::string_view what);
     void schedule(std::uint32_t kind, std::int32_t status, std::string_view data);
-    void timeOut(Entered& entered);
+    [[gnu::cold]] void timeOut(Entered& entered);
     void push(const ChainEntry& entry, weir_frame* frame);
     void pop();
-    void dropTop();
-    void abandonTop();
+    [[gnu::cold]] void dropTop();
+    [[gnu::cold]] void abandonTop();
     bool replayable() const { return bodyState == BodyState::Absent || bodyState == BodyState::Buffered; }
     void rememberFinished(const ChainEntry& entry);
     weir_operation begin(Operation kind);
@@ -253,14 +253,14 @@ private:
         eventReady_ = false;
         if (operation_ != Operation::None) cancelOutstanding();
     }
-    void cancelOutstanding();
-    void dropAnswer();
+    [[gnu::cold]] void cancelOutstanding();
+    [[gnu::cold]] void dropAnswer();
     void forgetAnswer();
-    void goBack(const Mark& mark);
+    [[gnu::cold]] void goBack(const Mark& mark);
     bool mayHaveBody() const;
     void giveBody(std::string_view body);
-    void becomeWhole(std::string_view body);
-    void finishCancel();
+    [[gnu::cold]] void becomeWhole(std::string_view body);
+    [[gnu::cold]] void finishCancel();
     void over(weir_finish how);
     Routing& ownRouting() { return routingMarked_ ? copyRouting() : *routing_; }  // what no mark refers to
     Routing& copyRouting();

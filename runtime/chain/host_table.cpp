@@ -117,17 +117,20 @@ http::FieldTable& fieldsOf(weir_exchange* raw, weir_side side) {
 
 // Framing and the connection are the host's.
 bool isFraming(std::string_view name) {
-    const http::FieldId id = http::fieldId(name);
-    return id == http::FieldId::Connection || id == http::FieldId::ContentLength ||
-           id == http::FieldId::TransferEncoding;
+    constexpr http::FieldIds kFraming = http::bit(http::FieldId::Connection) | http::bit(http::FieldId::ContentLength) |
+                                        http::bit(http::FieldId::TransferEncoding);
+    return kFraming & http::bit(http::fieldId(name));
+}
+
+[[gnu::cold]] void logRefused(std::string_view name) {
+    base::logWarning("a plugin's header was refused: " + base::jsonQuote(name) +
+                     (isFraming(name) ? " is set by the gateway" : " or its value has bytes HTTP does not allow"));
 }
 
 // A bad byte would end up on the wire as another field.
 bool editable(std::string_view name, std::string_view value) {
-    const bool framing = isFraming(name);
-    if (!framing && http::isFieldName(name) && http::isFieldValue(value)) return true;
-    base::logWarning("a plugin's header was refused: " + base::jsonQuote(name) +
-                     (framing ? " is set by the gateway" : " or its value has bytes HTTP does not allow"));
+    if (!isFraming(name) && http::isFieldName(name) && http::isFieldValue(value)) [[likely]] return true;
+    logRefused(name);
     return false;
 }
 

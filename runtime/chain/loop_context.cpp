@@ -30,7 +30,7 @@ SnapshotPin& LoopContext::pin() {
 }
 
 void LoopContext::unpin(SnapshotPin& pin) {
-    if (--pin.users != 0 || &pin == current_) return;
+    if (--pin.users != 0 || &pin == current_) [[likely]] return;
     std::erase(retired_, &pin);
     release(pin);
 }

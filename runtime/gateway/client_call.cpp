@@ -42,14 +42,15 @@ void ClientConnection::startCall(chain::Exchange& exchange, weir_operation opera
 void ClientConnection::dial(bool fresh) {
     const weir_route* route = exchange_->route();
     const weir_operation operation = operation_;
-    if (!route || !route->set || route->index < 0 || static_cast<std::size_t>(route->index) >= setOf(*route).size()) {
+    const auto index = static_cast<std::size_t>(route ? route->index : -1);  // a negative one is past every end
+    if (!route || !route->set || index >= setOf(*route).size()) [[unlikely]] {
         exchange_->callNotMade();
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
     }
     const std::shared_ptr<const upstream::Server>& server = setOf(*route).server(route->index);
     exchange_->upstream = server->url;
     call_ = loop_.upstreams.acquire(server, fresh);
-    if (!call_) {  // perhaps for want of a descriptor: that says nothing of the server
+    if (!call_) [[unlikely]] {  // perhaps for want of a descriptor: that says nothing of the server
         operation_ = 0;
         exchange_->callNotMade();
         const bool resolved = loop_.upstreams.resolved(*server);

@@ -190,7 +190,7 @@ void ClientConnection::account(int status, bool aborted) {
 
 void ClientConnection::finishExchange(weir_finish how) {
     account(committed_ ? exchange_->response.head.status : 0, how == WEIR_FINISH_ABORTED);
-    if (exchange_->committed()) {
+    if (exchange_->committed()) [[likely]] {
         cancelCall(*exchange_);
         exchange_->finish(how);
     } else {

@@ -31,7 +31,7 @@ public:
     // Close as soon as no request runs.
     void drain();
     // Close now: cancels what runs.
-    void abort();
+    [[gnu::cold]] void abort();
 
 private:
     friend class GatewayLoop;
@@ -70,7 +70,7 @@ private:
     http::ParseError mayServe() const;
     void answerOptions();
     void startRequest();
-    void refuse(int status, std::string_view reason);
+    [[gnu::cold]] void refuse(int status, std::string_view reason);
     void waitForBody();
     void bodyCame(std::size_t bytes);
     bool stillTakes();
@@ -120,16 +120,16 @@ private:
     http::ResponseFraming framing();
     void collectResponse();
     void queueResponse(std::string_view piece, bool last);
-    void cutResponse();
+    [[gnu::cold]] void cutResponse();
     void flush();
     void written();
     void responseOver();
-    void beginTunnel();
-    void tunnelEnded();
+    [[gnu::cold]] void beginTunnel();
+    [[gnu::cold]] void tunnelEnded();
     void finishExchange(weir_finish how);
     void account(int status, bool aborted);
     void closeAfterResponse();
-    void close();
+    [[gnu::cold]] void close();
     void giveBuffers();
 
     GatewayLoop& loop_;

@@ -11,7 +11,7 @@ namespace weir::gateway {
 // ---- Reading requests ----
 
 void ClientConnection::readHead() {
-    if (!readable() && !broken()) {
+    if (!readable() && !broken()) [[unlikely]] {
         if (phase_ == Phase::Head && in_->pending() && !exchange_) parseHead();  // pipelined bytes
         return;
     }

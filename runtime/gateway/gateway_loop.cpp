@@ -116,7 +116,7 @@ void GatewayLoop::onAcceptFailed(int error, std::uint64_t refused) {
 
 // The date changes once a second, and is written then only (RFC 9110 5.6.7).
 const http::Additions& GatewayLoop::additions() {
-    if (events.nowMs() < dateExpiresMs_) return additions_;
+    if (events.nowMs() < dateExpiresMs_) [[likely]] return additions_;
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
     tm parts{};

@@ -105,7 +105,7 @@ void copyFields(Writer& out, const FieldTable& fields, FieldIds leftOut, bool pa
 }
 
 // All lines of the field: an Upgrade list may be spread over several.
-void copyUpgrade(Writer& out, const FieldTable& fields) {
+[[gnu::cold]] void copyUpgrade(Writer& out, const FieldTable& fields) {
     out.put("Connection: upgrade\r\n");
     for (const FieldTable::Field& field : fields)
         if (field.alive() && field.id == FieldId::Upgrade) out.field(field.name, field.value);

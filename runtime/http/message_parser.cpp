@@ -163,11 +163,11 @@ Fed refused(const ParseError& error) {
 // The size of the head when it is complete, else 0. Fills in core.error.
 template <class Core>
 std::size_t readHead(Core& core, char* data, std::size_t size) {
-    if (!core.scan) {
+    if (!core.scan) [[likely]] {
         const std::uint32_t before = core.head.fields.size();
         HeadFraming framing(Core::kOfRequest);
         PlainHead plain(data, size, core.limits);
-        if (core.readPlain(plain, framing)) {
+        if (core.readPlain(plain, framing)) [[likely]] {
             core.error = core.settle(framing);
             return plain.consumed();
         }
@@ -224,13 +224,13 @@ struct RequestParser::Core : RequestParser, Message {
     ParseError settle(const HeadFraming& framing) {
         head.received = head.target;
         head.host = framing.host;
-        if (head.method == "CONNECT") return {405, "CONNECT"};
+        if (head.method == "CONNECT") [[unlikely]] return {405, "CONNECT"};
         if (!head.host.data() && head.version >= 11) return {400, "Host missing"};
         if (head.host.data() && !isAuthority(head.host)) return {400, "Host malformed"};
         if (!targetChecked && targetRun(head.target) != head.target.size())
             return {400, "illegal byte in the request target"};
-        if (const ParseError bad = settleTarget(head, arena)) return bad;
-        if (const ParseError bad = framing.check(head.version)) return bad;
+        if (const ParseError bad = settleTarget(head, arena)) [[unlikely]] return bad;
+        if (const ParseError bad = framing.check(head.version)) [[unlikely]] return bad;
 
         head.body = framing.chunked() ? BodyKind::Chunked : framing.hasLength ? BodyKind::Length : BodyKind::None;
         head.contentLength = framing.length;
@@ -271,8 +271,8 @@ struct ResponseParser::Core : ResponseParser, Message {
     }
 
     ParseError settle(const HeadFraming& framing) {
-        if (head.status < 100) return {400, "status code below 100"};
-        if (const ParseError bad = framing.check(head.version)) return bad;
+        if (head.status < 100) [[unlikely]] return {400, "status code below 100"};
+        if (const ParseError bad = framing.check(head.version)) [[unlikely]] return bad;
         if (head.status < 200 && (framing.length > 0 || framing.chunked())) return {400, "1xx with a body"};
 
         const bool bodiless = forHead || head.status < 200 || head.status == 204 || head.status == 304;

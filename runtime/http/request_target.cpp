@@ -31,7 +31,7 @@ std::size_t regNameRun(std::string_view text) {
     }
 }
 
-bool isIpv6(std::string_view text) {
+[[gnu::cold]] bool isIpv6(std::string_view text) {
     char terminated[INET6_ADDRSTRLEN];
     if (text.size() >= sizeof terminated) return false;
     std::memcpy(terminated, text.data(), text.size());
@@ -83,7 +83,7 @@ ParseError settleAbsolute(RequestHead& head, base::Arena& arena) {
 }  // namespace
 
 bool isAuthority(std::string_view text) {
-    if (text.starts_with('[')) {
+    if (text.starts_with('[')) [[unlikely]] {
         const std::size_t close = text.find(']');
         if (close == std::string_view::npos || !isIpv6(text.substr(1, close - 1))) return false;
         const std::string_view port = text.substr(close + 1);
@@ -101,9 +101,9 @@ std::size_t targetRun(std::string_view text) {
 }
 
 ParseError settleTarget(RequestHead& head, base::Arena& arena) {
-    if (head.target == "*") {
+    if (head.target == "*") [[unlikely]] {
         if (head.method != "OPTIONS") return {400, "request target * without OPTIONS"};
-    } else if (head.target.front() != '/') {
+    } else if (head.target.front() != '/') [[unlikely]] {
         if (const ParseError error = settleAbsolute(head, arena)) return error;
     }
     if (!head.host.data()) head.host = "";

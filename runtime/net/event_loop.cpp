@@ -190,7 +190,7 @@ void EventLoop::defer(Source& source) {
 std::uint64_t EventLoop::nowNs() const { return steadyNs(); }
 
 void EventLoop::arm(Timer& timer, Milliseconds delay) {
-    if (!private_->inBatch) nowMs_ = steadyMs();  // the last wake may be long ago
+    if (!private_->inBatch) [[unlikely]] nowMs_ = steadyMs();  // the last wake may be long ago
     const auto ms = static_cast<std::uint64_t>(std::max<Milliseconds::rep>(delay.count(), 0));
     // One more than the whole ticks in it: nowMs_ itself is rounded down, and early is never right.
     private_->wheel.arm(timer, (nowMs_ + ms) / kTickMs + 1);

@@ -35,13 +35,13 @@ public:
     // Writes what the socket takes. Blocked: wait until `source` is writable again.
     State flush(Source& source) {
         while (!empty()) {
-            if (!source.writable()) return State::Blocked;
+            if (!source.writable()) [[unlikely]] return State::Blocked;
             const ssize_t written = writeParts(source.fd());
-            if (written == -EAGAIN) {
+            if (written == -EAGAIN) [[unlikely]] {
                 source.clearWritable();
                 return State::Blocked;
             }
-            if (written < 0) return State::Failed;
+            if (written < 0) [[unlikely]] return State::Failed;
             written_ += static_cast<std::size_t>(written);
             advance(static_cast<std::size_t>(written));
         }
@@ -72,7 +72,7 @@ private:
     void advance(std::size_t written) {
         while (written) {
             iovec& part = parts_[first_];
-            if (written < part.iov_len) {
+            if (written < part.iov_len) [[unlikely]] {
                 part.iov_base = static_cast<char*>(part.iov_base) + written;
                 part.iov_len -= written;
                 return;

@@ -21,7 +21,7 @@ TimerWheel::~TimerWheel() {
 
 void TimerWheel::arm(Timer& timer, std::uint64_t deadline) {
     WEIR_ASSERT(deadline > tick_);
-    if (timer.wheel_ && (timer.wheel_ != this || timer.visit_ > deadline)) timer.wheel_->remove(timer);
+    if (timer.wheel_ && (timer.wheel_ != this || timer.visit_ > deadline)) [[unlikely]] timer.wheel_->remove(timer);
     timer.deadline_ = deadline;
     if (!timer.wheel_) place(timer);
 }

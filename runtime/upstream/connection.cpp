@@ -92,7 +92,7 @@ bool Connection::reusable() {
     const bool complete = state_ == State::Busy && headDone_ && bodyDone_ && requestSent_ && !surplus_ && !switched_ &&
                           head_->keepAlive && head_->body != http::BodyKind::UntilClose && !peerClosed() &&
                           !broken();
-    if (!complete || !readable()) return complete;
+    if (!complete || !readable()) [[likely]] return complete;
     // The last read filled its buffer to the brim. Idle connections must start drained: a later edge would go unseen.
     char surplus = 0;
     if (net::readSome(fd(), &surplus, 1) != -EAGAIN) return false;
@@ -101,7 +101,7 @@ bool Connection::reusable() {
 }
 
 void Connection::end() {
-    if (!reusable()) return abandon();
+    if (!reusable()) [[unlikely]] return abandon();
     listener_ = nullptr;
     reading_ = false;
     WEIR_ASSERT(!headBuffer_);

@@ -99,18 +99,18 @@ private:
     static void onTimer(void* self);
     void connected();
     void write();
-    bool tryAddress();
-    bool connectNext();
+    [[gnu::cold]] bool tryAddress();
+    [[gnu::cold]] bool connectNext();
     const net::Endpoint& address() const { return addresses_->choose(turn_, attempt_); }
     void read();
     void readSome();
     bool feed(net::Buffer& buffer);
-    bool interim(net::Buffer& buffer);
-    void switchProtocols(net::Buffer& buffer);
+    [[gnu::cold]] bool interim(net::Buffer& buffer);
+    [[gnu::cold]] void switchProtocols(net::Buffer& buffer);
     void ended();
-    void fail(weir_call why);
+    [[gnu::cold]] void fail(weir_call why);
     void arm(Waiting what);
-    void close();
+    [[gnu::cold]] void close();
     bool reusable();
 
     ConnectionPool& pool_;
