@@ -42,8 +42,8 @@ void ClientConnection::startCall(chain::Exchange& exchange, weir_operation opera
 void ClientConnection::dial(bool fresh) {
     const weir_route* route = exchange_->route();
     const weir_operation operation = operation_;
-    const auto index = static_cast<std::size_t>(route ? route->index : -1);  // a negative one is past every end
-    if (!route || !route->set || index >= setOf(*route).size()) [[unlikely]] {
+    if (!route || !route->set || route->index < 0 ||
+        static_cast<std::size_t>(route->index) >= setOf(*route).size()) [[unlikely]] {
         exchange_->callNotMade();
         return exchange_->complete(std::exchange(operation_, 0), WEIR_CALL_UNRESOLVED);
     }
